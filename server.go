@@ -1,0 +1,87 @@
+package weighstone
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// A Server turns connections into exchanges.
+//
+// It gets raw listening descriptors (bound, listening, non-blocking,
+// close-on-exec) that it neither opens nor closes and never shuts down: a
+// successor may be accepting on the same sockets.
+type Server interface {
+	// Serve accepts and answers until Drain has finished, and then returns
+	// nil. It is called once. An error means that it could not go on.
+	Serve(listeners []int, site *Site) error
+
+	// Drain stops accepting, after taking what already waits in the queue,
+	// and finishes what is in flight: replies say "Connection: close", idle
+	// connections get a grace of one second, then are half-closed and read to
+	// their end. When ctx ends first, what is left is cut off and ctx's error
+	// returned.
+	Drain(ctx context.Context) error
+
+	// Stats returns the counters now.
+	Stats() Stats
+}
+
+// Options are what every server is made with. The zero value serves.
+type Options struct {
+	Limits Limits
+
+	// Workers is the number of loops in event variants; 0 means 1.
+	Workers int
+
+	// Log receives what an operator must know; nil discards it.
+	Log *slog.Logger
+
+	// Slots are where the workers count, one each, in turn if there are
+	// fewer; they may lie in memory shared with other processes. None means
+	// that the server makes its own.
+	Slots []*Slot
+
+	// Access is told of each finished exchange; nil for no access log.
+	Access AccessLog
+}
+
+// An AccessLog is told of each finished exchange, by many goroutines.
+type AccessLog interface {
+	// Exchange records that x was answered with status and sent bytes of
+	// body. x is valid during the call only.
+	Exchange(x *Exchange, status int, sent int64)
+}
+
+// Limits bound what a client may take of a server. A zero field means the
+// default beside it.
+type Limits struct {
+	Header time.Duration // 10 s: from the first byte (or the accept) to the end of the head
+	Body   time.Duration // 30 s: in total from the head's end to the body's
+	Write  time.Duration // 30 s: since the last byte that the client took
+	Idle   time.Duration // 60 s: from a reply's last byte to the next request's first
+
+	MaxHeader int   // 16 KiB: request line and header lines together, in bytes
+	MaxBody   int64 // 64 MiB: in bytes
+	MaxConns  int   // connections at a time; 0 means what the descriptor limit allows
+}
+
+// Filled returns l with its zero fields set to the defaults.
+func (l Limits) Filled() Limits {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&l.Header, 10*time.Second)
+	def(&l.Body, 30*time.Second)
+	def(&l.Write, 30*time.Second)
+	def(&l.Idle, 60*time.Second)
+	if l.MaxHeader == 0 {
+		l.MaxHeader = 16 << 10
+	}
+	if l.MaxBody == 0 {
+		l.MaxBody = DefaultMaxBody
+	}
+	return l
+}

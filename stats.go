@@ -1,0 +1,78 @@
+package weighstone
+
+import "sync/atomic"
+
+// A ConnState is where a connection stands. It is in exactly one.
+type ConnState uint8
+
+// The states of a connection, with the character that draws each.
+const (
+	StateIdle    ConnState = iota // '.' kept alive, no byte of a next request
+	StateHead                     // 'r' accepted or reading a head
+	StateBody                     // 'b' reading a body
+	StateHandler                  // 'h' with a handler that may wait
+	StateWrite                    // 'w' writing a reply that the socket did not take at once
+	StateLinger                   // 'l' closed by us, reading the rest
+	NumStates    = iota
+)
+
+// String names the state as /server-status does.
+func (s ConnState) String() string {
+	return [...]string{"idle", "head", "body", "handler", "write", "linger"}[s]
+}
+
+// A Slot is where one worker counts: atomics alone, so that it can lie in
+// memory shared between processes, padded so that two workers never share a
+// cache line. A slot has one worker in a loop, many goroutines elsewhere.
+type Slot struct {
+	Conns     [NumStates]atomic.Int64 // connections now, by state
+	Accepted  atomic.Uint64           // connections ever
+	Requests  atomic.Uint64           // requests answered, whatever the answer
+	Responses [6]atomic.Uint64        // by hundreds of the status: [2] is 2xx
+	BytesSent atomic.Uint64           // head and body, in bytes
+	_         [64]byte
+}
+
+// Move counts a connection from one state to another.
+func (s *Slot) Move(from, to ConnState) {
+	if from != to {
+		s.Conns[from].Add(-1)
+		s.Conns[to].Add(1)
+	}
+}
+
+// Answered counts a finished reply.
+func (s *Slot) Answered(status int, bytes int64) {
+	s.Requests.Add(1)
+	if class := status / 100; class < len(s.Responses) {
+		s.Responses[class].Add(1)
+	}
+	s.BytesSent.Add(uint64(bytes))
+}
+
+// Stats are a server's counters at one moment.
+type Stats struct {
+	Conns     [NumStates]int64
+	Accepted  uint64
+	Requests  uint64
+	Responses [6]uint64 // by hundreds of the status
+	BytesSent uint64
+	Workers   int
+}
+
+// Sum adds up the counters of slots.
+func Sum(slots []*Slot) Stats {
+	st := Stats{Workers: len(slots)}
+	for _, s := range slots {
+		for i := range s.Conns {
+			st.Conns[i] += s.Conns[i].Load()
+		}
+		st.Accepted += s.Accepted.Load()
+		st.Requests += s.Requests.Load()
+		for i := range s.Responses {
+			st.Responses[i] += s.Responses[i].Load()
+		}
+		st.BytesSent += s.BytesSent.Load()
+	}
+	return st
+}
