@@ -1,0 +1,129 @@
+package bench
+
+import "math"
+
+// Schema names the format of a [Document] as JSON.
+const Schema = "weighstone/1"
+
+// A Document is one result, as plain data: what was run where, the cells, the
+// comparisons between them, and what it is all worth. Whoever ran it makes
+// it; report writers only read it.
+type Document struct {
+	Schema      string       `json:"schema"` // [Schema]
+	Command     []string     `json:"command"`
+	Environment Environment  `json:"environment"`
+	Cells       []Cell       `json:"cells"`
+	Comparisons []Comparison `json:"comparisons"`
+	Verdict     Verdict      `json:"verdict"` // the worst of the cells'
+	Reasons     []string     `json:"reasons"`
+}
+
+// An Environment is where a result was obtained, so far as it is known.
+type Environment struct {
+	Kernel    string            `json:"kernel"`
+	CPU       string            `json:"cpu"`
+	Cores     int               `json:"cores"`
+	Clock     string            `json:"clock"` // the kernel's clock source
+	Sysctls   map[string]string `json:"sysctls"`
+	Go        string            `json:"go"`
+	Build     string            `json:"build"`
+	Fixtures  string            `json:"fixtures"` // digest of the manifest
+	Load      string            `json:"load"`     // load average at the start
+	Container string            `json:"container"`
+	Facts     map[string]string `json:"facts,omitempty"` // whatever else counts: pinning, limits, versions of peers
+}
+
+// A Cell is one subject under one load.
+type Cell struct {
+	Variant string          `json:"variant"`
+	Handler string          `json:"handler"`
+	Load    Load            `json:"load"`
+	Runs    []Run           `json:"runs"`
+	Metrics Figures[Metric] `json:"metrics"`
+	Verdict Verdict         `json:"verdict"`
+	Reasons []string        `json:"reasons"`
+}
+
+// A Load is what a cell's subject was offered.
+type Load struct {
+	Clients   int      `json:"clients"`
+	Keepalive bool     `json:"keepalive"`
+	Arrival   string   `json:"arrival"` // closed, constant, poisson
+	Rate      *float64 `json:"rate"`    // asked for, per second; null in a closed loop
+	Plan      *string  `json:"plan"`    // null for a single URL
+	Idle      int      `json:"idle"`    // connections held open beside the clients
+}
+
+// A Run is one repetition of a cell: the figures that its metrics summarise.
+type Run struct {
+	Figures[float64]
+	Requests  uint64  `json:"requests"` // good replies
+	ElapsedS  float64 `json:"elapsed_s"`
+	Position  int     `json:"position"`        // in the order of all runs of the document, from 0
+	Discarded string  `json:"discarded"`       // why it is left out of the metrics; empty if it is not
+	Error     string  `json:"error,omitempty"` // why it failed, with the server's last words
+}
+
+// Figures are what is measured of a cell: as one number in a [Run], as a
+// [Metric] over all runs in a [Cell]. Nil is what could not be computed.
+type Figures[T any] struct {
+	RequestsPerS     *T           `json:"requests_per_s"`
+	ConnectionsPerS  *T           `json:"connections_per_s"`
+	ThroughputMbitS  *T           `json:"throughput_mbit_s"` // 10^6 bits, heads included
+	LatencyMS        Quantiles[T] `json:"latency_ms"`
+	ConnectMS        Quantiles[T] `json:"connect_ms"`
+	ErrorsPerS       *T           `json:"errors_per_s"`
+	Errors           Faults       `json:"errors"` // of all runs together
+	Little           *T           `json:"little"` // summed response time over elapsed time
+	ServerCPUPercent *T           `json:"server_cpu_percent"`
+	ServerCPUMicros  *T           `json:"server_cpu_us_per_request"` // children included
+	ClientCPUPercent *T           `json:"client_cpu_percent"`        // of the cores it was given
+	EventsPerWait    *T           `json:"events_per_wait"`
+	NetworkPercent   *T           `json:"network_percent"` // of the link that was named
+}
+
+// Quantiles are a distribution of times in milliseconds. A quantile q stands
+// only where at least 10/(1-q) samples stand behind it.
+type Quantiles[T any] struct {
+	P50  *T `json:"p50"`
+	P90  *T `json:"p90"`
+	P99  *T `json:"p99"`
+	P999 *T `json:"p999"`
+	Max  *T `json:"max"`
+	Mean *T `json:"mean"`
+}
+
+// A Metric is the median of N runs with its 95 % interval. Lo and Hi are nil
+// when there are too few runs for one.
+type Metric struct {
+	Median *float64 `json:"median"`
+	Lo     *float64 `json:"lo"`
+	Hi     *float64 `json:"hi"`
+	N      int      `json:"n"`
+}
+
+// A Comparison is one metric of two cells as the ratio A to B.
+type Comparison struct {
+	Name      string   `json:"name"`
+	A         string   `json:"a"`
+	B         string   `json:"b"`
+	Metric    string   `json:"metric"`
+	Ratio     *float64 `json:"ratio"`
+	Lo        *float64 `json:"lo"`
+	Hi        *float64 `json:"hi"`
+	P         *float64 `json:"p"`
+	Published *float64 `json:"published"`
+	// Agrees is true when the interval lies wholly on the published ratio's
+	// side of 1, false when wholly on the other; nil when it holds 1, nothing
+	// is published, or a cell is not usable.
+	Agrees *bool `json:"agrees"`
+}
+
+// Number returns v as a figure, nil if it is none (infinite or not a number),
+// which JSON cannot say.
+func Number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
