@@ -39,6 +39,7 @@ type Class struct {
 type Ask struct {
 	Method string // empty means GET
 	Target []byte // the raw request target
+	Host   string // the Host field; empty: that of the run's URL
 	Fields []byte // further header lines, each ended by CRLF
 	Body   []byte // with a Content-Length field unless empty
 
@@ -59,27 +60,23 @@ func (a *Ask) Head() bool { return a.Method == "HEAD" }
 // An Expect is what makes a reply right.
 type Expect struct {
 	Status uint16 // 0: any 2xx
-	// Length of the body in bytes, when Known. For a HEAD, of the body that a
-	// GET would have.
+	// Length of the body in bytes, -1 when it is not known. For a HEAD, of
+	// the body that a GET would have.
 	Length int64
-	// Sum is the SHA-256 of the body; nil when it is not known. The plan owns
+	// Sum is the SHA-256 of the body, nil when it is not known. The plan owns
 	// it.
 	Sum *[sha256.Size]byte
-	// Known says how much of this is known beforehand.
-	Known Knowledge
+	// Learn says what the class's first good reply settles for all others.
+	Learn Learn
 }
 
-// A Knowledge says where the expected length and content come from.
-type Knowledge uint8
+// A Learn says how much of what is not known of a reply is taken from the
+// first one.
+type Learn uint8
 
-// The kinds of knowledge.
+// What can be learned.
 const (
-	// KnownLength: Length must match, and Sum if there is one.
-	KnownLength Knowledge = iota
-	// LearnLength: the class's first good reply sets the length for all others.
-	LearnLength
-	// LearnContent: the class's first good reply sets length and content.
-	LearnContent
-	// AnyLength: the length may differ from reply to reply.
-	AnyLength
+	LearnNothing Learn = iota // what is not known may differ from reply to reply
+	LearnLength               // lengths must be equal
+	LearnContent              // lengths and contents must be equal
 )
