@@ -1,0 +1,118 @@
+package http1
+
+import (
+	"bytes"
+	"math"
+)
+
+// framing is what the header lines say about body and connection, before it
+// is known whether that makes sense.
+type framing struct {
+	host    []byte
+	hosts   int
+	length  int64 // of the first Content-Length line; malformed: noLength
+	lengths int
+	unequal bool   // a later Content-Length line said something else
+	coding  []byte // the last Transfer-Encoding line
+	codings int
+	close   bool
+	keep    bool
+	expect  bool
+}
+
+// noLength marks a Content-Length that is no number.
+const noLength = -1
+
+// read collects the lines that matter. The lengths of the five names differ.
+func (f *framing) read(list []Field) {
+	for i := range list {
+		name, value := list[i].Name, list[i].Value
+		switch len(name) {
+		case len("host"):
+			if isFold(name, "host") {
+				f.host = value
+				f.hosts++
+			}
+		case len("expect"):
+			if isFold(name, "expect") {
+				f.expect = f.expect || isFold(value, "100-continue")
+			}
+		case len("connection"):
+			if isFold(name, "connection") {
+				f.options(value)
+			}
+		case len("content-length"):
+			if isFold(name, "content-length") {
+				f.addLength(parseLength(value))
+			}
+		case len("transfer-encoding"):
+			if isFold(name, "transfer-encoding") {
+				f.coding = value
+				f.codings++
+			}
+		}
+	}
+}
+
+func (f *framing) addLength(n int64) {
+	if f.lengths == 0 {
+		f.length = n
+	}
+	f.unequal = f.unequal || n != f.length
+	f.lengths++
+}
+
+// badLength says whether the Content-Length lines name no length, or several.
+func (f *framing) badLength() bool {
+	return f.lengths > 0 && (f.length == noLength || f.unequal)
+}
+
+// options reads a list of connection options (RFC 9110 section 7.6.1); empty
+// and unknown ones mean nothing.
+func (f *framing) options(list []byte) {
+	for len(list) > 0 {
+		var option []byte
+		option, list = cutList(list)
+		switch {
+		case isFold(option, "close"):
+			f.close = true
+		case isFold(option, "keep-alive"):
+			f.keep = true
+		}
+	}
+}
+
+// keepAlive says whether the connection persists (RFC 9112 section 9.3).
+func (f *framing) keepAlive(minor uint8) bool {
+	return !f.close && (minor > 0 || f.keep)
+}
+
+// chunked says whether the only transfer coding is "chunked", once.
+func (f *framing) chunked() bool {
+	return f.codings == 1 && isFold(f.coding, "chunked")
+}
+
+// cutList splits the first element, without outer white space, off a
+// comma-separated list that has no quoted strings.
+func cutList(list []byte) (element, rest []byte) {
+	if i := bytes.IndexByte(list, ','); i >= 0 {
+		return trim(list[:i]), list[i+1:]
+	}
+	return trim(list), nil
+}
+
+// parseLength reads digits only; anything else, and what exceeds 63 bits, is
+// noLength. Leading zeros are digits.
+func parseLength(v []byte) int64 {
+	if len(v) == 0 {
+		return noLength
+	}
+	var n int64
+	for _, c := range v {
+		if !isDigit(c) || n > (math.MaxInt64-int64(c-'0'))/10 {
+			return noLength
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
