@@ -38,15 +38,16 @@ func ComparePairs(a, b []float64) Comparison {
 func usable(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 // MannWhitney returns the two-sided p of the Mann-Whitney U test, exact for
-// small samples. It is 1 when a sample is empty or all values are equal.
+// small samples. Values that are not numbers are left out. It is 1 when a
+// sample is empty or all values are equal.
 func MannWhitney(a, b []float64) float64 {
+	a = slices.DeleteFunc(slices.Clone(a), math.IsNaN)
+	b = slices.DeleteFunc(slices.Clone(b), math.IsNaN)
 	if len(a) == 0 || len(b) == 0 {
 		return 1
 	}
 	t := &benchmath.DefaultThresholds
-	sa := benchmath.NewSample(slices.Clone(a), t)
-	sb := benchmath.NewSample(slices.Clone(b), t)
-	return benchmath.AssumeNothing.Compare(sa, sb).P
+	return benchmath.AssumeNothing.Compare(benchmath.NewSample(a, t), benchmath.NewSample(b, t)).P
 }
 
 // A Side says where an interval lies of a value.
