@@ -67,17 +67,9 @@ const (
 // not consumed. Unless done or failed, it consumes at least one byte, so the
 // caller goes on until b is used up. An error stays.
 func (c *Chunks) Next(b []byte) (data []byte, n int, done bool, err error) {
-	for n < len(b) && c.state < chunkData {
-		c.sizeLine(b[n])
+	for n < len(b) && c.state != chunkData && c.state < chunksDone {
+		c.frame(b[n])
 		n++
-	}
-	for n < len(b) && c.state >= chunkDataCR && c.state < chunksDone {
-		c.between(b[n])
-		n++
-		for n < len(b) && c.state < chunkData {
-			c.sizeLine(b[n])
-			n++
-		}
 	}
 	if c.state == chunkData && n < len(b) {
 		data = b[n:]
@@ -101,6 +93,20 @@ func (c *Chunks) take(n int64) {
 
 func (c *Chunks) fail(err error) {
 	c.state, c.err = chunksFailed, err
+}
+
+// frame takes one byte that is not data.
+func (c *Chunks) frame(ch byte) {
+	switch {
+	case c.state < chunkData:
+		c.sizeLine(ch)
+	case c.state == chunkDataCR:
+		c.expect(ch, '\r', chunkDataLF, ErrChunkData)
+	case c.state == chunkDataLF:
+		c.expect(ch, '\n', chunkStart, ErrChunkData)
+	default:
+		c.trailerByte(ch)
+	}
 }
 
 // sizeLine takes one byte of a line "size [;extension] CRLF".
@@ -179,25 +185,13 @@ func (c *Chunks) begin() {
 	c.state = chunkData
 }
 
-// between takes one byte of the line end behind data, or of the trailers.
-func (c *Chunks) between(ch byte) {
-	switch c.state {
-	case chunkDataCR:
-		c.expect(ch, '\r', chunkDataLF, ErrChunkData)
-	case chunkDataLF:
-		c.expect(ch, '\n', chunkStart, ErrChunkData)
-	default:
-		if c.trailer++; c.trailer > maxTrailer {
-			c.fail(ErrChunkTooMuch)
-			return
-		}
-		c.trailerByte(ch)
-	}
-}
-
 // trailerByte takes one byte of the trailer lines, which have the syntax of
 // header lines (RFC 9112 section 7.1.2).
 func (c *Chunks) trailerByte(ch byte) {
+	if c.trailer++; c.trailer > maxTrailer {
+		c.fail(ErrChunkTooMuch)
+		return
+	}
 	switch c.state {
 	case trailerStart:
 		switch {

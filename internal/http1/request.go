@@ -33,7 +33,7 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 	if v != good {
 		return 0, statusOf(v)
 	}
-	if seen > 0 && !hasLine(b[min(seen, len(b)):]) && len(b)-start < lim.line() {
+	if seen > 0 && nothingNew(b, min(seen, len(b)), start, lim) {
 		return 0, 0
 	}
 	i, status := r.parseLine(b, start, lim)
@@ -52,6 +52,13 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 		return 0, http.StatusRequestHeaderFieldsTooLarge
 	}
 	return 0, statusOf(v)
+}
+
+// nothingNew says whether b[seen:] neither ends a line nor reaches a limit, so
+// that the answer is still that more is needed.
+func nothingNew(b []byte, seen, start int, lim *Limits) bool {
+	lineEnd, headEnd := start+lim.line()+len("\r\n"), start+lim.head()
+	return !hasLine(b[seen:]) && (len(b) < lineEnd || seen >= lineEnd) && len(b) < headEnd
 }
 
 // statusOf is the answer that a verdict other than good leads to.
