@@ -67,14 +67,14 @@ func TestLayout(t *testing.T) {
 
 func TestClaimAndRelease(t *testing.T) {
 	b := newBoard(t, 3)
-	slots, err := b.Claim(2)
-	if err != nil {
+	if _, err := b.Claim(2); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Claim(2); err == nil {
 		t.Error("two slots claimed with one free")
 	}
-	if slots, err = b.Claim(3); err != nil {
+	slots, err := b.Claim(3)
+	if err != nil {
 		t.Fatalf("after a failed claim: %v", err)
 	}
 	slots[0].Conns[weighstone.StateIdle].Add(4)

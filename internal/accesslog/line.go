@@ -1,0 +1,75 @@
+package accesslog
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/weighstone/weighstone"
+)
+
+// appendLine appends the line for a request:
+//
+//	127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326
+//
+// The size is that of the body, "-" for none. The identity (RFC 1413) and the
+// user are not known.
+func appendLine(b []byte, in *weighstone.Request, stamp []byte, status int, sent int64) []byte {
+	if addr := in.Remote.Addr(); addr.IsValid() {
+		b = addr.Unmap().AppendTo(b)
+	} else {
+		b = append(b, '-')
+	}
+	b = append(b, " - - ["...)
+	b = append(b, stamp...)
+	b = append(b, `] "`...)
+	if len(in.Method) == 0 { // the head was never understood
+		b = append(b, '-')
+	} else {
+		b = appendEscaped(b, in.Method)
+		b = append(b, ' ')
+		b = appendEscaped(b, in.Target)
+		b = append(b, " HTTP/1."...)
+		b = strconv.AppendUint(b, uint64(in.Minor), 10)
+	}
+	b = append(b, `" `...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, ' ')
+	if sent > 0 {
+		b = strconv.AppendInt(b, sent, 10)
+	} else {
+		b = append(b, '-')
+	}
+	return append(b, '\n')
+}
+
+// appendEscaped appends s, which a stranger chose, in the manner of Apache's
+// log: what could end the field or the line or drive a terminal is written
+// \" or \xHH.
+func appendEscaped(b, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c >= 0x7f:
+			b = append(b, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// A stamp is the time as text, rendered once a second.
+type stamp struct {
+	second int64
+	text   []byte
+}
+
+func (s *stamp) at(t time.Time) []byte {
+	if sec := t.Unix(); sec != s.second || s.text == nil {
+		s.second = sec
+		s.text = t.AppendFormat(s.text[:0], "02/Jan/2006:15:04:05 -0700")
+	}
+	return s.text
+}
