@@ -94,8 +94,8 @@ type Route struct {
 	allow string // Methods and OPTIONS as text
 }
 
-// MayWait says whether an exchange with this request may block in the handler
-// or in its response's stream.
+// MayWait says whether an exchange with this request may block: in the handler,
+// in its response's stream, or for a body that must be read.
 func (r *Route) MayWait(in *Request) bool {
-	return r.Waits || r.Body == BodyStreamed && in.HasBody()
+	return r.Waits || r.Body != BodyRefused && in.HasBody() || in.Length < 0
 }

@@ -41,7 +41,7 @@ func (s *Slot) Move(from, to ConnState) {
 	}
 }
 
-// Answered counts a finished reply.
+// Answered counts a reply of this status, and the bytes that it took so far.
 func (s *Slot) Answered(status int, bytes int64) {
 	s.Requests.Add(1)
 	if class := status / 100; class < len(s.Responses) {
@@ -49,6 +49,9 @@ func (s *Slot) Answered(status int, bytes int64) {
 	}
 	s.BytesSent.Add(uint64(bytes))
 }
+
+// Sent counts n bytes written to clients, in engines that learn of them apart.
+func (s *Slot) Sent(n int) { s.BytesSent.Add(uint64(n)) }
 
 // Stats are a server's counters at one moment.
 type Stats struct {

@@ -1,0 +1,99 @@
+package loop
+
+import (
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/wire"
+)
+
+// acceptBatch bounds the connections taken at one event, so that a flood of
+// them does not keep the others waiting.
+const acceptBatch = 64
+
+// shortage is how long accepting rests when descriptors run out and no
+// connection of ours ends meanwhile.
+const shortage = time.Second
+
+// A listener is a listening socket and the address it is bound to.
+type listener struct {
+	fd    int
+	local netip.AddrPort
+}
+
+// accept takes connections from a listening socket until there is none, the
+// batch is full or the server is. It says whether more may be waiting.
+func (l *loop) accept(ln *listener) (more bool) {
+	for range acceptBatch {
+		if l.count >= l.max {
+			l.pause(time.Time{})
+			return false
+		}
+		fd, remote, errno := sys.Accept(ln.fd)
+		switch errno {
+		case 0:
+			local := ln.local
+			if local.Addr().IsUnspecified() {
+				local = sys.LocalAddr(fd)
+			}
+			l.add(fd, wire.Peer{Local: local, Remote: remote})
+		case unix.EAGAIN:
+			return false
+		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+			l.log.Warn("accept: pausing", "err", errno, "connections", l.count)
+			l.pause(l.now.Add(shortage))
+			return false
+		default: // the connection failed before we took it (accept(2), "Error handling")
+			if errno != unix.ECONNABORTED {
+				l.log.Warn("accept", "err", errno)
+			}
+		}
+	}
+	return true
+}
+
+// add makes a connection of an accepted descriptor.
+func (l *loop) add(fd int, peer wire.Peer) {
+	for fd >= len(l.conns) {
+		l.conns = append(l.conns, make([]*conn, len(l.conns)+64)...)
+	}
+	c := &conn{fd: fd, state: weighstone.StateHead, since: l.now, peer: peer}
+	l.conns[fd] = c
+	l.lists[c.state].push(c)
+	l.count++
+	l.slot.Accepted.Add(1)
+	l.slot.Conns[c.state].Add(1)
+	l.arm(c, evIn)
+}
+
+// pause stops accepting, until a connection ends or the time given.
+func (l *loop) pause(until time.Time) {
+	l.retry = until
+	if !l.accepting {
+		return
+	}
+	l.accepting = false
+	for i := range l.listeners {
+		if err := l.d.del(l.listeners[i].fd, false); err != nil {
+			l.log.Error("unwatch listener", "err", err)
+		}
+	}
+}
+
+// resume accepts again.
+func (l *loop) resume() {
+	l.retry = time.Time{}
+	if l.accepting || l.draining.Load() {
+		return
+	}
+	l.accepting = true
+	for i := range l.listeners {
+		if err := l.d.set(l.listeners[i].fd, evIn); err != nil {
+			l.log.Error("watch listener", "err", err)
+		}
+	}
+}

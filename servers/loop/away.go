@@ -1,0 +1,86 @@
+package loop
+
+import (
+	"slices"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/wire"
+)
+
+// A returned connection comes back from the goroutine that served it.
+type returned struct {
+	c    *conn
+	rest []byte // of the next request
+	end  wire.End
+}
+
+// lend gives c to a goroutine for one exchange that may wait: descriptor, the
+// bytes read and all. The loop only watches whether the client leaves.
+func (l *loop) lend(c *conn, data []byte) {
+	in := slices.Clone(data)
+	c.in = nil
+	c.served = true
+	c.gone = make(chan struct{})
+	l.enter(c, weighstone.StateHandler)
+	if !l.arm(c, evGone) {
+		return
+	}
+	gone := c.gone
+	go func() {
+		server := l.helpers.Get().(*wire.Server)
+		conn := &lent{fd: c.fd, write: l.limits.Write}
+		rest, end := server.Serve(conn, in, &c.peer, gone, l.draining.Load)
+		conn.release()
+		rest = slices.Clone(rest)
+		l.helpers.Put(server)
+		l.giveBack(returned{c: c, rest: rest, end: end})
+	}()
+}
+
+// clientGone tells the goroutine that has c. The end of a stream stays ready
+// for ever, so it is watched for no longer.
+func (l *loop) clientGone(c *conn) {
+	l.disarm(c)
+	select {
+	case <-c.gone:
+	default:
+		close(c.gone)
+	}
+}
+
+// giveBack queues a connection for the loop and wakes it. It is called by the
+// goroutine; after the loop's end nobody else closes the descriptor.
+func (l *loop) giveBack(r returned) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		sys.Close(r.c.fd)
+		return
+	}
+	l.back = append(l.back, r)
+	sys.Wake(l.wake)
+}
+
+// takeBack goes on with the connections that came back.
+func (l *loop) takeBack() {
+	l.mu.Lock()
+	l.back, l.working = l.working[:0], l.back
+	l.mu.Unlock()
+	for i := range l.working {
+		r := l.working[i]
+		l.working[i] = returned{}
+		r.c.gone = nil
+		switch r.end {
+		case wire.Keep:
+			l.answer(r.c, r.rest, 0)
+		case wire.Linger:
+			r.c.closing, r.c.linger = true, true
+			l.finish(r.c)
+		case wire.Abort:
+			l.reset(r.c)
+		case wire.Closed:
+			l.destroy(r.c)
+		}
+	}
+}

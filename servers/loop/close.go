@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+)
+
+// finish closes c after its last reply. If the client may still be sending, our
+// side alone is closed, and what comes is read and dropped until its end:
+// closing with input unread would send a reset, which can destroy the reply on
+// its way (RFC 9112 section 9.6).
+func (l *loop) finish(c *conn) {
+	if !c.linger {
+		l.destroy(c)
+		return
+	}
+	sys.HalfClose(c.fd)
+	c.in = nil
+	l.enter(c, weighstone.StateLinger)
+	l.arm(c, evIn)
+}
+
+// discard reads what a lingering client still sends.
+func (l *loop) discard(c *conn) {
+	for range 4 { // a fast uploader must not keep the others waiting
+		n, errno := sys.Read(c.fd, l.in)
+		if errno == unix.EAGAIN {
+			return
+		}
+		if errno != 0 || n == 0 {
+			l.destroy(c)
+			return
+		}
+	}
+}
+
+// destroy closes c's descriptor and forgets c.
+func (l *loop) destroy(c *conn) {
+	if l.conns[c.fd] != c {
+		return
+	}
+	if c.rest.File != nil {
+		c.rest.File.Close()
+		c.rest.File = nil
+	}
+	if c.armed != 0 {
+		if err := l.d.del(c.fd, true); err != nil {
+			l.log.Error("unwatch connection", "err", err)
+		}
+	}
+	l.lists[c.state].remove(c)
+	l.slot.Conns[c.state].Add(-1)
+	l.conns[c.fd] = nil
+	l.count--
+	sys.Close(c.fd)
+	if !l.accepting {
+		l.resume()
+	}
+}
+
+// reset closes c so that the client sees it as a failure.
+func (l *loop) reset(c *conn) {
+	linger := unix.Linger{Onoff: 1, Linger: 0}
+	if err := unix.SetsockoptLinger(c.fd, unix.SOL_SOCKET, unix.SO_LINGER, &linger); err != nil {
+		l.log.Error("reset connection", "err", err)
+	}
+	l.destroy(c)
+}

@@ -1,0 +1,103 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/wire"
+)
+
+// A conn is one connection. The loop owns it from accept to close, but for the
+// time that it is in the handler state: then a goroutine has its descriptor and
+// its bytes, and the loop watches only whether the client leaves.
+//
+// It is in exactly one state and stands in that state's list, in the order in
+// which it came there: timeouts, the counters of /server-status and the picture
+// of the connections all come from that.
+type conn struct {
+	fd    int
+	state weighstone.ConnState
+	armed uint32    // the interest that the dispatcher has, 0 for none
+	since time.Time // when it entered its state, or last made progress in it
+
+	prev, next *conn // in the list of its state
+
+	in   []byte    // read and not yet answered; nil when there is nothing
+	out  []byte    // rendered and not yet taken by the socket
+	rest wire.Rest // what follows out
+	skip int64     // bytes of an unread body to drop before the next request
+
+	closing bool // no further request: close when the output is gone
+	linger  bool // ... and then read on to the end, since the client may be sending
+	served  bool // it has been answered before
+	gone    chan struct{}
+
+	peer wire.Peer
+}
+
+// pending says whether output waits for the socket.
+func (c *conn) pending() bool { return len(c.out) > 0 || !c.rest.Empty() }
+
+// A list holds the connections of one state, oldest first.
+type list struct {
+	first, last *conn
+}
+
+func (l *list) push(c *conn) {
+	c.prev, c.next = l.last, nil
+	if l.last != nil {
+		l.last.next = c
+	} else {
+		l.first = c
+	}
+	l.last = c
+}
+
+func (l *list) remove(c *conn) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		l.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	} else {
+		l.last = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// enter moves c to a state, or, if it is in it already, to the end of its list:
+// it made progress now.
+func (l *loop) enter(c *conn, state weighstone.ConnState) {
+	if c.state != state || l.lists[state].last != c {
+		l.lists[c.state].remove(c)
+		l.lists[state].push(c)
+		l.slot.Move(c.state, state)
+		c.state = state
+	}
+	c.since = l.now
+}
+
+// arm states the interest in c's descriptor, if it is not that already.
+func (l *loop) arm(c *conn, events uint32) bool {
+	if c.armed == events {
+		return true
+	}
+	if err := l.d.set(c.fd, events); err != nil {
+		l.log.Error("watch connection", "err", err)
+		l.destroy(c)
+		return false
+	}
+	c.armed = events
+	return true
+}
+
+func (l *loop) disarm(c *conn) {
+	if c.armed != 0 {
+		c.armed = 0
+		if err := l.d.del(c.fd, false); err != nil {
+			l.log.Error("unwatch connection", "err", err)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package loop
+
+import "time"
+
+// The events of a dispatcher; poll(2) and epoll(7) have the same bits for them.
+const (
+	evIn   = 0x001
+	evOut  = 0x004
+	evGone = 0x2000 // the client has ended its side (RDHUP); errors and resets come unasked
+)
+
+// A dispatcher tells which descriptors are ready: the one part in which the
+// event loops differ. It belongs to one loop.
+type dispatcher interface {
+	// set states the interest in fd, whether or not there was one before.
+	set(fd int, events uint32) error
+	// del ends the interest in fd. closing says that fd is closed next, which
+	// takes it out of a set in the kernel anyhow.
+	del(fd int, closing bool) error
+	// wait calls ready for each descriptor that is ready, after at most
+	// timeout (negative: no limit), and returns how many there were.
+	wait(timeout time.Duration, ready func(fd int, events uint32)) (int, error)
+	// close frees the dispatcher.
+	close()
+}

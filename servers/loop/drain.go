@@ -1,0 +1,92 @@
+package loop
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+)
+
+// drainGrace is how long an idle connection of a draining server may still
+// begin a request: a client that was about to send gets its answer, with
+// Connection: close.
+const drainGrace = time.Second
+
+// drain does what is due of a drain and says whether it is finished.
+func (l *loop) drain() bool {
+	if !l.begun {
+		l.begun = true
+		l.grace = l.now.Add(drainGrace)
+		l.sweep()
+	}
+	if l.cut.Load() {
+		l.cutOff()
+		return true
+	}
+	if !l.now.Before(l.grace) {
+		l.closeIdle()
+	}
+	return l.count == 0
+}
+
+// sweep accepts what waits in the queues, and then stops accepting. The
+// listening sockets stay as they are: a successor may have them.
+func (l *loop) sweep() {
+	for i := range l.listeners {
+		for l.accepting && l.accept(&l.listeners[i]) {
+		}
+	}
+	l.pause(time.Time{})
+}
+
+// closeIdle half-closes the connections on which no request has begun, and
+// leaves them to be read to their end.
+func (l *loop) closeIdle() {
+	for _, state := range []weighstone.ConnState{weighstone.StateIdle, weighstone.StateHead} {
+		for c := l.lists[state].first; c != nil; {
+			next := c.next
+			if len(c.in) == 0 {
+				c.closing, c.linger = true, true
+				l.finish(c)
+			}
+			c = next
+		}
+	}
+}
+
+// cutOff closes every connection. Those that goroutines have are shut down, so
+// that the goroutines end; giveBack then closes them.
+func (l *loop) cutOff() {
+	for i := range l.lists {
+		for c := l.lists[i].first; c != nil; c = l.lists[i].first {
+			if weighstone.ConnState(i) != weighstone.StateHandler {
+				l.destroy(c)
+				continue
+			}
+			l.clientGone(c)
+			if err := unix.Shutdown(c.fd, unix.SHUT_RDWR); err != nil {
+				l.log.Debug("shut connection down", "err", err)
+			}
+			l.lists[i].remove(c)
+			l.slot.Conns[c.state].Add(-1)
+			l.conns[c.fd] = nil
+			l.count--
+		}
+	}
+}
+
+// end frees what the loop owns. Connections that come back later are closed by
+// their goroutines.
+func (l *loop) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for _, r := range l.back {
+		sys.Close(r.c.fd)
+	}
+	l.back = nil
+	sys.Close(l.wake)
+	l.d.close()
+}

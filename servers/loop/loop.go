@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/wire"
+)
+
+// A loop is one thread of the server: it waits, accepts, reads, answers and
+// writes, and never blocks but in its wait.
+type loop struct {
+	d         dispatcher
+	listeners []listener
+	max       int // connections at a time
+	machine   *wire.Machine
+	slot      *weighstone.Slot
+	limits    weighstone.Limits
+	log       *slog.Logger
+	helpers   *sync.Pool // of *wire.Server, for the exchanges that may wait
+
+	now   time.Time // of the last wait's end
+	conns []*conn   // by descriptor
+	count int
+	lists [weighstone.NumStates]list
+
+	accepting bool
+	retry     time.Time // when to accept again after a shortage; zero for none
+
+	in  []byte // what a connection's bytes are read into
+	out []byte // what replies are rendered into
+
+	wake    int // eventfd: a connection came back, or the server is to drain
+	mu      sync.Mutex
+	back    []returned // connections that goroutines give back
+	working []returned // the same, being worked off
+	ended   bool       // nobody takes them any more
+
+	draining atomic.Bool
+	cut      atomic.Bool // the drain's time is over
+	begun    bool        // the drain has begun
+	grace    time.Time   // when the idle connections of a drain are closed
+}
+
+// inputRoom is how many bytes one read can bring beyond a head, and outputRoom
+// how many bytes of replies are gathered before they are written.
+const (
+	inputRoom  = 64 << 10
+	outputRoom = 64 << 10
+)
+
+// run is the loop. It returns when a drain has finished.
+func (l *loop) run() error {
+	defer l.end()
+	l.now = time.Now()
+	if err := l.d.set(l.wake, evIn); err != nil {
+		return err
+	}
+	l.resume()
+	ready := l.ready
+	for {
+		if _, err := l.d.wait(l.timeout(), ready); err != nil {
+			return err
+		}
+		l.now = time.Now()
+		l.machine.Tick(l.now)
+		l.expire()
+		if l.draining.Load() && l.drain() {
+			return nil
+		}
+	}
+}
+
+// ready is told by the dispatcher that something happened on fd.
+func (l *loop) ready(fd int, events uint32) {
+	if fd < len(l.conns) && l.conns[fd] != nil {
+		c := l.conns[fd]
+		switch c.state {
+		case weighstone.StateHandler:
+			l.clientGone(c)
+		case weighstone.StateWrite:
+			l.writable(c)
+		case weighstone.StateLinger:
+			l.discard(c)
+		default:
+			l.readable(c)
+		}
+		return
+	}
+	if fd == l.wake {
+		sys.ClearWake(fd)
+		l.takeBack()
+		return
+	}
+	for i := range l.listeners {
+		if ln := &l.listeners[i]; ln.fd == fd && l.accepting {
+			l.accept(ln)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+// Package loop holds the event-driven servers: one raw loop over non-blocking
+// sockets, with a dispatcher to choose. Nothing but the dispatcher differs
+// between them.
+//
+// The way of a connection: accept.go takes it, read.go reads and answers,
+// write.go sends what the socket did not take at once, close.go ends it.
+// away.go lends it to a goroutine for an exchange that may wait. timeout.go
+// keeps the limits, drain.go ends the server.
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/wire"
+)
+
+// NewEpoll makes a server whose loops wait by epoll(7).
+func NewEpoll(o weighstone.Options) weighstone.Server { return newServer(o, newEpoll) }
+
+// NewPoll makes a server whose loops wait by poll(2).
+func NewPoll(o weighstone.Options) weighstone.Server { return newServer(o, newPoll) }
+
+// server is a number of loops that share nothing but their options.
+type server struct {
+	options       weighstone.Options
+	newDispatcher func() (dispatcher, error)
+	slots         []*weighstone.Slot
+	done          chan struct{} // closed when Serve returns
+
+	mu       sync.Mutex
+	loops    []*loop
+	draining bool
+}
+
+func newServer(o weighstone.Options, newDispatcher func() (dispatcher, error)) *server {
+	o.Limits = o.Limits.Filled()
+	o.Workers = max(o.Workers, 1)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Limits.MaxConns == 0 {
+		// Files, pipes and the like need descriptors too.
+		limit := sys.NoFile()
+		o.Limits.MaxConns = max(limit-max(64, limit/10), 16)
+	}
+	s := &server{options: o, newDispatcher: newDispatcher, slots: o.Slots, done: make(chan struct{})}
+	if len(s.slots) == 0 {
+		for range o.Workers {
+			s.slots = append(s.slots, new(weighstone.Slot))
+		}
+	}
+	return s
+}
+
+// Serve runs the loops until Drain has finished or one of them fails.
+func (s *server) Serve(listeners []int, site *weighstone.Site) error {
+	defer close(s.done)
+	if err := s.open(listeners, site); err != nil {
+		return err
+	}
+	errs := make([]error, len(s.loops))
+	var wg sync.WaitGroup
+	for i, l := range s.loops {
+		wg.Go(func() {
+			if errs[i] = l.run(); errs[i] != nil {
+				s.announce(true) // one loop's failure ends the server
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// open makes the loops. Each gets its share of the listening sockets; if there
+// are fewer of these, loops share them.
+func (s *server) open(listeners []int, site *weighstone.Site) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.options.Workers
+	for i := range n {
+		var share []listener
+		for j, fd := range listeners {
+			if j%n == i || len(listeners) < n && i%len(listeners) == j {
+				share = append(share, listener{fd: fd, local: sys.LocalAddr(fd)})
+			}
+		}
+		l, err := s.newLoop(share, site, s.slots[i%len(s.slots)])
+		if err != nil {
+			for _, l := range s.loops {
+				l.end()
+			}
+			s.loops = nil
+			return fmt.Errorf("make loop: %w", err)
+		}
+		l.draining.Store(s.draining)
+		s.loops = append(s.loops, l)
+	}
+	return nil
+}
+
+func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weighstone.Slot) (*loop, error) {
+	o := s.options
+	d, err := s.newDispatcher()
+	if err != nil {
+		return nil, err
+	}
+	wake, errno := sys.EventFD()
+	if errno != 0 {
+		d.close()
+		return nil, fmt.Errorf("open eventfd: %w", errno)
+	}
+	config := wire.Config{Site: site, Limits: o.Limits, Access: o.Access, Log: o.Log}
+	return &loop{
+		d: d, wake: wake, listeners: listeners, slot: slot,
+		max:     max(o.Limits.MaxConns/o.Workers, 1),
+		machine: wire.NewMachine(config, slot),
+		limits:  o.Limits, log: o.Log,
+		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
+		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
+		out:     make([]byte, 0, outputRoom+2*inputRoom),
+	}, nil
+}
+
+// announce makes the loops drain; cut makes them end at once.
+func (s *server) announce(cut bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	for _, l := range s.loops {
+		l.draining.Store(true)
+		if cut {
+			l.cut.Store(true)
+		}
+		l.mu.Lock()
+		if !l.ended {
+			sys.Wake(l.wake)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// Drain finishes what is in flight; see [weighstone.Server].
+func (s *server) Drain(ctx context.Context) error {
+	s.announce(false)
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+	}
+	s.announce(true)
+	<-s.done
+	return ctx.Err()
+}
+
+// Stats sums the loops' counters.
+func (s *server) Stats() weighstone.Stats { return weighstone.Sum(s.slots) }

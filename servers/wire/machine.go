@@ -1,0 +1,148 @@
+package wire
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/http1"
+)
+
+// A Config is what all machines of a server share.
+type Config struct {
+	Site   *weighstone.Site
+	Limits weighstone.Limits
+	Access weighstone.AccessLog // may be nil
+	Log    *slog.Logger
+}
+
+// A Peer is the two ends of a connection.
+type Peer struct{ Local, Remote netip.AddrPort }
+
+// A Machine holds one exchange at a time. It belongs to one goroutine, which
+// may use it for many connections in turn.
+type Machine struct {
+	X weighstone.Exchange // the current exchange, valid until the next one begins
+
+	config     Config
+	slot       *weighstone.Slot
+	head       http1.Request
+	headLimits http1.Limits
+	route      *weighstone.Route
+	asked      bool // the client ends the connection with this request
+
+	clock  http1.Clock
+	second int64  // the second that the two below were made for
+	ok     []byte // status line 200, Server and Date
+	common []byte // Server and Date alone
+}
+
+// NewMachine makes a machine that counts into slot.
+func NewMachine(config Config, slot *weighstone.Slot) *Machine {
+	config.Limits = config.Limits.Filled()
+	m := &Machine{config: config, slot: slot}
+	m.headLimits = http1.Limits{Head: config.Limits.MaxHeader}
+	m.Tick(time.Now())
+	return m
+}
+
+// Tick tells the machine the time; replies carry the last one told. It is
+// cheap within a second.
+func (m *Machine) Tick(now time.Time) {
+	if sec := now.Unix(); sec != m.second {
+		m.second = sec
+		m.common = append(m.common[:0], "Server: "+weighstone.Software+"\r\nDate: "...)
+		m.common = append(m.common, m.clock.Date(now)...)
+		m.common = append(m.common, "\r\n"...)
+		m.ok = append(http1.AppendStatusLine(m.ok[:0], 1, 200), m.common...)
+	}
+}
+
+// A Step is what [Machine.Next] found.
+type Step uint8
+
+// The steps.
+const (
+	NeedMore Step = iota // no complete head yet: read more
+	Answered             // the reply is ready in X.Out
+	Leave                // the exchange may wait: it is for Serve, with these same bytes
+)
+
+// Next takes the next request from the start of in. seen is how many bytes of
+// in an earlier call has looked at already. With Answered, the head took n
+// bytes; a malformed one is answered too, and takes all of in. With Leave,
+// nothing is consumed.
+func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
+	n, ok := m.parse(in, seen, peer)
+	if !ok {
+		return len(in), Answered
+	}
+	if n == 0 {
+		return 0, NeedMore
+	}
+	m.route = m.config.Site.Find(&m.X)
+	if m.route == nil {
+		return n, Answered
+	}
+	if m.route.MayWait(&m.X.In) {
+		return n, Leave
+	}
+	m.handle()
+	if m.X.In.HasBody() && !m.X.In.Droppable() {
+		m.X.Out.Close = true
+	}
+	return n, Answered
+}
+
+// handle calls the handler. One that panics is answered for with 500: a fault in
+// one exchange must not end the others.
+func (m *Machine) handle() {
+	defer func() {
+		if fault := recover(); fault != nil {
+			m.config.Log.Error("handler panicked", "target", string(m.X.In.Target), "fault", fault, "stack", string(debug.Stack()))
+			m.X.Fail(http.StatusInternalServerError)
+			m.X.Out.Close = true
+		}
+	}()
+	m.route.Handler.Serve(&m.X)
+}
+
+// Unread is how many bytes of body follow the head just answered and are to be
+// dropped before the next request.
+func (m *Machine) Unread() int64 {
+	if m.X.Out.Close || m.X.In.Length < 0 {
+		return 0
+	}
+	return m.X.In.Length
+}
+
+// parse reads a head into m.X.In. When it is malformed the refusal is made
+// ready and ok is false.
+func (m *Machine) parse(in []byte, seen int, peer *Peer) (n int, ok bool) {
+	n, status := m.head.Parse(in, seen, &m.headLimits)
+	if n == 0 && status == 0 {
+		return 0, true
+	}
+	x := &m.X
+	x.Reset()
+	x.In.Local, x.In.Remote = peer.Local, peer.Remote
+	if status != 0 {
+		m.head = http1.Request{Minor: 1, Fields: m.head.Fields}
+		m.asked = false
+		x.In.Minor = 1
+		x.Fail(status)
+		x.Out.Close = true
+		return 0, false
+	}
+	in1 := &x.In
+	in1.Method, in1.Target, in1.Host = m.head.Method, m.head.Target, m.head.Host
+	in1.Minor, in1.Length, in1.Fields = m.head.Minor, m.head.Length, &m.head.Fields
+	return n, true
+}
+
+// AskedToClose says whether the request itself ended the connection, so that
+// nothing more is on its way and closing cannot destroy the reply.
+func (m *Machine) AskedToClose() bool { return m.asked }
