@@ -1,0 +1,147 @@
+// Package tally counts samples. A worker adds to its own tally, without lock
+// or allocation; when all have ended the tallies are merged, exactly: the
+// merged distribution is that of all samples together.
+package tally
+
+import (
+	"time"
+
+	"github.com/weighstone/weighstone/bench"
+)
+
+// SeriesStep is the width of one element of [Tally.Series].
+const SeriesStep = 100 * time.Millisecond
+
+// Config says what a tally counts.
+type Config struct {
+	Classes int // of the plan
+	// From is when counting begins, since the start of the run: a sample that
+	// was due before is part of the warm-up, and only in Series and Warmup.
+	From time.Duration
+	// Until is when the measured window ends; 0 for a run that ends with its
+	// last request. A sample that ends later counts, but not as throughput.
+	Until time.Duration
+}
+
+// A Tally is what is known of a set of samples. Its fields are read when
+// nobody adds any more.
+type Tally struct {
+	Config Config
+
+	Faults  bench.Faults // by cause; [bench.FaultNone] counts the good ones
+	Status  [600]uint64  // complete replies by status, the wrong ones too
+	Classes []uint64     // samples by class, the bad ones too
+	Warmup  uint64       // samples that belong to the warm-up
+	BytesIn int64        // of all samples, head and body
+	Body    int64        // body bytes of the good ones
+
+	// Done counts the good replies that ended within the window, whenever
+	// they were due, and DoneBytes their bytes: what throughput is made of.
+	// (In a steady state the replies that the window's edges cut off balance
+	// those that they cut in; leaving out both would favour small files.)
+	Done      uint64
+	DoneBytes int64
+
+	Latency Times // of good replies, from when they were due to the last byte
+	Service Times // of good replies, from the client's start to the last byte
+	First   Times // of good replies, from the request's last byte to the reply's first
+	Connect Times // of all connections made for a sample
+
+	Late uint64 // samples whose client got to them more than [LateAfter] after they were due
+
+	// Series is how many good replies ended in each [SeriesStep] since the
+	// start of the run, warm-up included.
+	Series []uint32
+
+	// Last is when the last sample ended.
+	Last time.Duration
+}
+
+// LateAfter is how far behind its time a send can be before it counts as late:
+// what a timer of the kernel may be off.
+const LateAfter = time.Millisecond
+
+// seriesRoom is for ten minutes; a longer run lets Series grow now and then.
+const seriesRoom = 10 * time.Minute / SeriesStep
+
+// New makes a tally; all memory that adding needs is taken here.
+func New(c Config) *Tally {
+	return &Tally{
+		Config:  c,
+		Classes: make([]uint64, c.Classes),
+		Latency: newTimes(), Service: newTimes(), First: newTimes(), Connect: newTimes(),
+		Series: make([]uint32, 0, seriesRoom),
+	}
+}
+
+// Add counts a sample. It keeps nothing of it.
+func (t *Tally) Add(s *bench.Sample) {
+	ended := s.Ended()
+	if s.Fault == bench.FaultNone {
+		t.addDone(s, ended)
+	}
+	if s.Due < t.Config.From {
+		t.Warmup++
+		return
+	}
+	t.Last = max(t.Last, ended)
+	t.Faults[s.Fault]++
+	t.Classes[s.Class]++
+	t.BytesIn += s.BytesIn
+	if int(s.Status) < len(t.Status) && s.Status > 0 {
+		t.Status[s.Status]++
+	}
+	if s.Connected > 0 {
+		t.Connect.add(s.Connected - s.Started)
+	}
+	if s.Started > LateAfter {
+		t.Late++
+	}
+	if s.Fault != bench.FaultNone {
+		return
+	}
+	t.Body += s.Body
+	t.Latency.add(s.Last)
+	t.Service.add(s.Service())
+	t.First.add(s.First - s.Sent)
+}
+
+func (t *Tally) addDone(s *bench.Sample, ended time.Duration) {
+	i := int(ended / SeriesStep)
+	for len(t.Series) <= i {
+		t.Series = append(t.Series, 0)
+	}
+	t.Series[i]++
+	if ended >= t.Config.From && (t.Config.Until == 0 || ended <= t.Config.Until) {
+		t.Done++
+		t.DoneBytes += s.BytesIn
+	}
+}
+
+// Merge adds what o counted. Both have the same configuration.
+func (t *Tally) Merge(o *Tally) {
+	t.Faults.Add(&o.Faults)
+	for i, n := range o.Status {
+		t.Status[i] += n
+	}
+	for i, n := range o.Classes {
+		t.Classes[i] += n
+	}
+	t.Warmup += o.Warmup
+	t.BytesIn += o.BytesIn
+	t.Body += o.Body
+	t.Done += o.Done
+	t.DoneBytes += o.DoneBytes
+	t.Late += o.Late
+	t.Latency.merge(&o.Latency)
+	t.Service.merge(&o.Service)
+	t.First.merge(&o.First)
+	t.Connect.merge(&o.Connect)
+	for i, n := range o.Series {
+		if i == len(t.Series) {
+			t.Series = append(t.Series, 0)
+		}
+		t.Series[i] += n
+	}
+	t.Last = max(t.Last, o.Last)
+}
