@@ -2,28 +2,31 @@ package http1
 
 import "github.com/weighstone/weighstone"
 
-// A Field is one header line: views of the buffer that was parsed. The value
-// has no outer white space and is never nil.
-type Field struct{ Name, Value []byte }
-
-// Fields are the header lines of one head, in order. They live as long as the
-// bytes that were parsed stay in place, and no longer than to the next Parse.
+// Fields are the header lines of one head, in order. They view the buffer that
+// was parsed: they live as long as its bytes stay in place, and no longer than
+// to the next Parse.
 type Fields struct {
-	list []Field
+	buf  []byte
+	list []span
 	has  uint64 // a bit for each name, see bitOf
 }
 
+// A span says where one header line is in the buffer. Kept instead of slices,
+// it is a third of their size and no business of the garbage collector: that
+// takes a fifth off the time for a browser's head.
+type span struct{ name, colon, value, end int32 }
+
 var _ weighstone.Fields = (*Fields)(nil)
 
-// Get returns the value of the first line with this name in any case; nil when
-// there is none, which nearly always is one test.
+// Get returns the value of the first line with this name in any case, without
+// outer white space; nil when there is none, which nearly always is one test.
 func (f *Fields) Get(name string) []byte {
 	if name == "" || f.has&bitOf(len(name), name[0]) == 0 {
 		return nil
 	}
 	for i := range f.list {
-		if equalNames(f.list[i].Name, name) {
-			return f.list[i].Value
+		if found, value := f.at(i); equalNames(found, name) {
+			return value
 		}
 	}
 	return nil
@@ -32,12 +35,18 @@ func (f *Fields) Get(name string) []byte {
 // Each hands every line to sink, in order.
 func (f *Fields) Each(sink weighstone.FieldSink) {
 	for i := range f.list {
-		sink.Field(f.list[i].Name, f.list[i].Value)
+		sink.Field(f.at(i))
 	}
 }
 
 // Len returns the number of lines.
 func (f *Fields) Len() int { return len(f.list) }
+
+// at returns line i. The value is never nil.
+func (f *Fields) at(i int) (name, value []byte) {
+	s := &f.list[i]
+	return f.buf[s.name:s.colon], f.buf[s.value:s.end]
+}
 
 // bitOf maps a name to one of 64 bits by what is free to know of it. Names of
 // one length are common ("Accept", "Expect"), hence the first letter.
@@ -59,54 +68,59 @@ func equalNames(b []byte, name string) bool {
 }
 
 // parse reads header lines from b[i:] up to and including the empty line, at
-// most limit of them, and returns the index behind it.
-func (f *Fields) parse(b []byte, i, limit int) (next int, v verdict) {
+// most limit of them, and returns the index behind it. Lines that may matter
+// for the framing it shows to fr.
+func (f *Fields) parse(b []byte, i, limit int, fr *framing) (next int, v verdict) {
 	list, has := f.list[:0], uint64(0)
 	for {
 		if i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n' {
-			f.list, f.has = list, has
+			f.buf, f.list, f.has = b, list, has
 			return i + 2, good
 		}
-		start := i
-		var line Field
-		if line, i, v = parseField(b, i); v == short {
+		line, next, v := parseField(b, i)
+		switch {
+		case v == short, v == bad && !hasLine(b[i:]):
 			return 0, short
-		}
-		if v == bad && !hasLine(b[start:]) {
-			return 0, short
-		}
-		if len(list) == limit {
+		case len(list) == limit:
 			return 0, crowded
-		}
-		if v == bad {
+		case v == bad:
 			return 0, bad
 		}
-		has |= bitOf(len(line.Name), line.Name[0])
+		bit := bitOf(int(line.colon)-i, b[i])
+		if bit&framingBits != 0 {
+			fr.read(b[i:line.colon], b[line.value:line.end])
+		}
+		has |= bit
 		list = append(list, line)
+		i = next
 	}
 }
 
 // parseField reads one line "name: value" (RFC 9112 section 5) at b[i:] and
 // returns the index behind its line end. A folded line is bad, as is white
 // space before the colon (sections 5.1 and 5.2).
-func parseField(b []byte, i int) (f Field, next int, v verdict) {
+func parseField(b []byte, i int) (s span, next int, v verdict) {
 	colon := tokenEnd(b, i)
 	if colon >= len(b) {
-		return f, 0, short
+		return s, 0, short
 	}
 	if b[colon] != ':' || colon == i {
-		return f, 0, bad
+		return s, 0, bad
 	}
 	at := colon + 1
 	for at < len(b) && isSpace(b[at]) {
 		at++
 	}
-	end := textEnd(b, at)
-	if end+1 >= len(b) {
-		return f, 0, short
+	stop := textEnd(b, at)
+	if stop+1 >= len(b) {
+		return s, 0, short
 	}
-	if b[end] != '\r' || b[end+1] != '\n' {
-		return f, 0, bad
+	if b[stop] != '\r' || b[stop+1] != '\n' {
+		return s, 0, bad
 	}
-	return Field{Name: b[i:colon], Value: trimRight(b[at:end])}, end + 2, good
+	end := stop
+	for end > at && isSpace(b[end-1]) {
+		end--
+	}
+	return span{int32(i), int32(colon), int32(at), int32(end)}, stop + 2, good
 }

@@ -23,33 +23,33 @@ type framing struct {
 // noLength marks a Content-Length that is no number.
 const noLength = -1
 
-// read collects the lines that matter. The lengths of the five names differ.
-func (f *framing) read(list []Field) {
-	for i := range list {
-		name, value := list[i].Name, list[i].Value
-		switch len(name) {
-		case len("host"):
-			if isFold(name, "host") {
-				f.host = value
-				f.hosts++
-			}
-		case len("expect"):
-			if isFold(name, "expect") {
-				f.expect = f.expect || isFold(value, "100-continue")
-			}
-		case len("connection"):
-			if isFold(name, "connection") {
-				f.options(value)
-			}
-		case len("content-length"):
-			if isFold(name, "content-length") {
-				f.addLength(parseLength(value))
-			}
-		case len("transfer-encoding"):
-			if isFold(name, "transfer-encoding") {
-				f.coding = value
-				f.codings++
-			}
+// framingBits are the bits of the names that read knows.
+const framingBits = 1<<((4^'h')&63) | 1<<((6^'e')&63) | 1<<((10^'c')&63) | 1<<((14^'c')&63) | 1<<((17^'t')&63)
+
+// read takes notice of a line if it matters. The lengths of the names differ.
+func (f *framing) read(name, value []byte) {
+	switch len(name) {
+	case len("host"):
+		if isFold(name, "host") {
+			f.host = value
+			f.hosts++
+		}
+	case len("expect"):
+		if isFold(name, "expect") {
+			f.expect = f.expect || isFold(value, "100-continue")
+		}
+	case len("connection"):
+		if isFold(name, "connection") {
+			f.options(value)
+		}
+	case len("content-length"):
+		if isFold(name, "content-length") {
+			f.addLength(parseLength(value))
+		}
+	case len("transfer-encoding"):
+		if isFold(name, "transfer-encoding") {
+			f.coding = value
+			f.codings++
 		}
 	}
 }

@@ -41,10 +41,11 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 		return 0, status
 	}
 	end := min(len(b), start+lim.head())
-	n, v = r.Fields.parse(b[:end], i, lim.fields())
+	var f framing
+	n, v = r.Fields.parse(b[:end], i, lim.fields(), &f)
 	switch {
 	case v == good:
-		if status := r.settle(); status != 0 {
+		if status := r.settle(&f); status != 0 {
 			return 0, status
 		}
 		return n, 0
@@ -162,9 +163,7 @@ func (r *Request) scanVersion(b []byte, i int) (next int, v verdict) {
 
 // settle works out from the header lines what body follows and what becomes
 // of the connection, and returns the status that refuses the request, or 0.
-func (r *Request) settle() (status int) {
-	var f framing
-	f.read(r.Fields.list)
+func (r *Request) settle(f *framing) (status int) {
 	if f.hosts > 1 || f.hosts == 0 && r.Minor > 0 || !validHost(f.host) {
 		return http.StatusBadRequest
 	}
@@ -177,7 +176,7 @@ func (r *Request) settle() (status int) {
 	r.Length = f.length
 	if f.codings > 0 {
 		if !f.chunked() {
-			return refuseCoding(r.Fields.list)
+			return refuseCoding(&r.Fields)
 		}
 		r.Length = Chunked
 	}
@@ -190,13 +189,13 @@ func (r *Request) settle() (status int) {
 // "chunked": 501 for codings that are unknown here but could be decoded (RFC
 // 9112 section 6.1), 400 for a list that is malformed or leaves the end of the
 // body unknown (section 6.3).
-func refuseCoding(list []Field) (status int) {
+func refuseCoding(fields *Fields) (status int) {
 	last := false // "chunked" was seen, and must have been the last
-	for i := range list {
-		if !isFold(list[i].Name, "transfer-encoding") {
+	for i := range fields.list {
+		name, rest := fields.at(i)
+		if !isFold(name, "transfer-encoding") {
 			continue
 		}
-		rest := list[i].Value
 		for more := true; more; more = len(rest) > 0 {
 			var coding []byte
 			coding, rest = cutList(rest)

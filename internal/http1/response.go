@@ -40,7 +40,8 @@ func (r *Response) Parse(b []byte, head bool, lim *Limits) (n int, err error) {
 		return 0, nil
 	}
 	end = min(len(b), lim.head())
-	n, v = r.Fields.parse(b[:end], n, lim.fields())
+	var f framing
+	n, v = r.Fields.parse(b[:end], n, lim.fields(), &f)
 	switch {
 	case v == bad:
 		return 0, ErrFields
@@ -49,7 +50,7 @@ func (r *Response) Parse(b []byte, head bool, lim *Limits) (n int, err error) {
 	case v == short:
 		return 0, nil
 	}
-	return n, r.settle(head)
+	return n, r.settle(&f, head)
 }
 
 // scanLine reads "HTTP/1.1 200 OK" and the line end (RFC 9112 section 4). The
@@ -82,9 +83,7 @@ func (r *Response) scanLine(b []byte) (next int, v verdict) {
 }
 
 // settle works out how the body is framed (RFC 9112 section 6.3).
-func (r *Response) settle(head bool) error {
-	var f framing
-	f.read(r.Fields.list)
+func (r *Response) settle(f *framing, head bool) error {
 	if f.badLength() || f.codings > 0 && (f.lengths > 0 || r.Minor == 0 || !f.chunked()) {
 		return ErrFraming
 	}

@@ -34,54 +34,48 @@ func tokenEnd(b []byte, i int) int {
 
 // Eight copies of one byte, for looking at eight bytes at a time.
 const (
-	ones   = 0x0101010101010101
-	highs  = 0x80 * ones
-	spaces = ' ' * ones
-	dels   = 0x7f * ones
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
 )
 
-// below marks, in the high bit of each byte, the bytes of w that are less than
-// the byte that floor repeats, or DEL. Its lowest mark is exact: a borrow can
-// only spoil bytes above a true one.
-func below(w, floor uint64) uint64 {
-	d := w ^ dels
-	return ((w-floor)&^w | (d-ones)&^d) & highs
+// odd marks, by its high bit, each byte of w that is below floor, DEL or not
+// ASCII. The lowest mark is exact: carries and borrows go upwards, and only
+// from a byte that is marked itself.
+func odd(w uint64, floor byte) uint64 {
+	return (w | (w + ones) | (w - uint64(floor)*ones)) & highs
 }
 
-// targetEnd returns the index of the first byte from i on that no request
-// target has: a control character, a space or DEL.
-func targetEnd(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if m := below(binary.LittleEndian.Uint64(b[i:]), spaces+ones); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
+// visibleEnd returns the index of the first byte from i on that is below
+// floor (a space, or "!" to stop at spaces too) or DEL.
+func visibleEnd(b []byte, i int, floor byte) int {
+	for i+8 <= len(b) {
+		m := odd(binary.LittleEndian.Uint64(b[i:]), floor)
+		if m == 0 {
+			i += 8
+			continue
 		}
+		i += bits.TrailingZeros64(m) / 8
+		if b[i] < 0x80 {
+			return i
+		}
+		i++
 	}
-	for i < len(b) && b[i] > ' ' && b[i] != 0x7f {
+	for i < len(b) && b[i] >= floor && b[i] != 0x7f {
 		i++
 	}
 	return i
 }
 
+// targetEnd returns the index of the first byte from i on that no request
+// target has: a control character, a space or DEL.
+func targetEnd(b []byte, i int) int { return visibleEnd(b, i, '!') }
+
 // textEnd returns the index of the first byte from i on that no field value
 // has: a control character other than TAB (RFC 9110 section 5.5).
 func textEnd(b []byte, i int) int {
-	for {
-		i = controlAt(b, i)
-		if i == len(b) || b[i] != '\t' {
-			return i
-		}
-		i++
-	}
-}
-
-func controlAt(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if m := below(binary.LittleEndian.Uint64(b[i:]), spaces); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
-		}
-	}
-	for i < len(b) && b[i] >= ' ' && b[i] != 0x7f {
-		i++
+	i = visibleEnd(b, i, ' ')
+	for i < len(b) && b[i] == '\t' {
+		i = visibleEnd(b, i+1, ' ')
 	}
 	return i
 }
@@ -94,10 +88,6 @@ func trim(v []byte) []byte {
 	for len(v) > 0 && isSpace(v[0]) {
 		v = v[1:]
 	}
-	return trimRight(v)
-}
-
-func trimRight(v []byte) []byte {
 	for len(v) > 0 && isSpace(v[len(v)-1]) {
 		v = v[:len(v)-1]
 	}
@@ -107,7 +97,8 @@ func trimRight(v []byte) []byte {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isFold says whether b is word in any case. The word is in lower case.
+// isFold says whether b is word in any case of its letters. The word is in
+// lower case.
 func isFold(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false
