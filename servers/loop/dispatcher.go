@@ -17,9 +17,10 @@ type dispatcher interface {
 	// del ends the interest in fd. closing says that fd is closed next, which
 	// takes it out of a set in the kernel anyhow.
 	del(fd int, closing bool) error
-	// wait calls ready for each descriptor that is ready, after at most
-	// timeout (negative: no limit), and returns how many there were.
-	wait(timeout time.Duration, ready func(fd int, events uint32)) (int, error)
+	// wait returns the descriptors that are ready, after at most timeout
+	// (negative: no limit). They are valid until the next wait, and stale
+	// when an earlier one of the same batch led to a change.
+	wait(timeout time.Duration) (ready []int, err error)
 	// close frees the dispatcher.
 	close()
 }

@@ -15,6 +15,7 @@ type epollDispatcher struct {
 	fd     int
 	known  []bool // by descriptor: whether the kernel has it
 	events []unix.EpollEvent
+	ready  []int
 }
 
 // epollBatch is how many events one wait can report.
@@ -25,7 +26,7 @@ func newEpoll() (dispatcher, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("open epoll: %w", errno)
 	}
-	return &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch)}, nil
+	return &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch), ready: make([]int, epollBatch)}, nil
 }
 
 func (d *epollDispatcher) set(fd int, events uint32) error {
@@ -57,15 +58,15 @@ func (d *epollDispatcher) del(fd int, closing bool) error {
 	return nil
 }
 
-func (d *epollDispatcher) wait(timeout time.Duration, ready func(fd int, events uint32)) (int, error) {
+func (d *epollDispatcher) wait(timeout time.Duration) ([]int, error) {
 	n, errno := sys.EpollWait(d.fd, d.events, timeout)
 	if errno != 0 {
-		return 0, fmt.Errorf("epoll_wait: %w", errno)
+		return nil, fmt.Errorf("epoll_wait: %w", errno)
 	}
 	for i := range d.events[:n] {
-		ready(int(d.events[i].Fd), d.events[i].Events)
+		d.ready[i] = int(d.events[i].Fd)
 	}
-	return n, nil
+	return d.ready[:n], nil
 }
 
 func (d *epollDispatcher) close() { sys.Close(d.fd) }

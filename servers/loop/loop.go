@@ -61,13 +61,16 @@ func (l *loop) run() error {
 		return err
 	}
 	l.resume()
-	ready := l.ready
 	for {
-		if _, err := l.d.wait(l.timeout(), ready); err != nil {
+		ready, err := l.d.wait(l.timeout())
+		if err != nil {
 			return err
 		}
 		l.now = time.Now()
 		l.machine.Tick(l.now)
+		for _, fd := range ready {
+			l.ready(fd)
+		}
 		l.expire()
 		if l.draining.Load() && l.drain() {
 			return nil
@@ -75,8 +78,9 @@ func (l *loop) run() error {
 	}
 }
 
-// ready is told by the dispatcher that something happened on fd.
-func (l *loop) ready(fd int, events uint32) {
+// ready goes on with a descriptor on which something happened. What it was does
+// not matter: the call that the state asks for finds out, and costs no more.
+func (l *loop) ready(fd int) {
 	if fd < len(l.conns) && l.conns[fd] != nil {
 		c := l.conns[fd]
 		switch c.state {

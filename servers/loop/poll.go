@@ -13,6 +13,7 @@ import (
 // The set is an array without holes; it grows and never shrinks.
 type pollDispatcher struct {
 	fds   []unix.PollFd
+	ready []int
 	place []int // by descriptor: 1 + its index in the array, 0 for none
 }
 
@@ -45,27 +46,18 @@ func (d *pollDispatcher) del(fd int, _ bool) error {
 	return nil
 }
 
-// wait looks at the array from its end, since a descriptor that is removed on
-// the way is replaced by the last one, which was looked at already. One added
-// on the way has no events yet.
-func (d *pollDispatcher) wait(timeout time.Duration, ready func(fd int, events uint32)) (int, error) {
+func (d *pollDispatcher) wait(timeout time.Duration) ([]int, error) {
 	n, errno := sys.Poll(d.fds, timeout)
 	if errno != 0 {
-		return 0, fmt.Errorf("poll: %w", errno)
+		return nil, fmt.Errorf("poll: %w", errno)
 	}
-	left := n
-	for i := len(d.fds) - 1; i >= 0 && left > 0; i-- {
-		if i >= len(d.fds) {
-			continue
-		}
+	d.ready = d.ready[:0]
+	for i := 0; len(d.ready) < n; i++ {
 		if p := &d.fds[i]; p.Revents != 0 {
-			events := uint32(uint16(p.Revents))
-			p.Revents = 0
-			left--
-			ready(int(p.Fd), events)
+			d.ready = append(d.ready, int(p.Fd))
 		}
 	}
-	return n, nil
+	return d.ready, nil
 }
 
 func (d *pollDispatcher) close() {}
