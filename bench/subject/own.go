@@ -1,0 +1,56 @@
+package subject
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+// Weighstone is the recipe for a variant of the weighstone program at binary,
+// with further flags of its serve command.
+func Weighstone(binary, variant string, flags ...string) Recipe {
+	return Recipe{
+		Name: variant,
+		Path: binary,
+		Args: func(port int, _ string) []string {
+			return append([]string{"serve", variant, "--addr", fmt.Sprintf("127.0.0.1:%d", port)}, flags...)
+		},
+		Announces: true,
+		Version:   digest(binary),
+	}
+}
+
+// Floor is the recipe for the floor program, which answers everything with
+// file, on kept connections or (closing) one connection a request.
+func Floor(program, file string, closing bool) Recipe {
+	return Recipe{
+		Name: "floor",
+		Path: program,
+		Args: func(port int, _ string) []string {
+			args := []string{strconv.Itoa(port), file}
+			if closing {
+				args = append([]string{"-c"}, args...)
+			}
+			return args
+		},
+		Announces: true,
+		Version:   digest(program),
+	}
+}
+
+// digest names a program that has no version by its bytes.
+func digest(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "unknown"
+	}
+	return "sha256 " + hex.EncodeToString(h.Sum(nil)[:6])
+}

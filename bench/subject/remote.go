@@ -1,0 +1,51 @@
+package subject
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/weighstone/weighstone/internal/proc"
+)
+
+// A Remote is a server that somebody else started: only its address is known.
+type Remote struct {
+	name, base string
+	probe      Probe
+}
+
+// NewRemote makes a subject of an http URL without path, which it checks.
+func NewRemote(name, rawURL string, probe Probe) (*Remote, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("subject %s: %w", name, err)
+	}
+	if u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("subject %s: %q is not of the form http://HOST:PORT", name, rawURL)
+	}
+	return &Remote{name: name, base: "http://" + u.Host, probe: probe}, nil
+}
+
+// Name implements [Subject].
+func (r *Remote) Name() string { return r.name }
+
+// Start implements [Subject]: it only makes the probe.
+func (r *Remote) Start(ctx context.Context) (string, error) {
+	if err := r.probe.once(ctx, r.base); err != nil {
+		return "", fmt.Errorf("subject %s: %w", r.name, err)
+	}
+	return r.base, nil
+}
+
+// Usage implements [Subject]; it always fails with [ErrNotHere].
+func (r *Remote) Usage() (proc.Usage, error) { return proc.Usage{}, ErrNotHere }
+
+// Died implements [Subject]: nobody can tell.
+func (r *Remote) Died() error { return nil }
+
+// Stop implements [Subject]: it is left as it was found.
+func (r *Remote) Stop(context.Context) error { return nil }
+
+// Facts implements [Subject].
+func (r *Remote) Facts() []Fact { return []Fact{{"url", r.base}, {"started by", "somebody else"}} }
