@@ -19,8 +19,8 @@ const MaxClasses = 1 << 16
 // A Script is one client's sequence of requests. One worker uses it.
 type Script interface {
 	// Next fills ask with the next request, overwriting all of it. The bytes
-	// that ask refers to stay unchanged until the following call of Next.
-	// There is always a next request.
+	// that ask then refers to are the plan's and never change, or lie in
+	// ask.Scratch. There is always a next request.
 	Next(ask *Ask)
 }
 
@@ -51,6 +51,10 @@ type Ask struct {
 
 	Class  uint16
 	Expect Expect
+
+	// Scratch is where a script can build what it does not have ready; its
+	// capacity survives.
+	Scratch []byte
 }
 
 // Head says whether the reply has no body whatever its fields say (RFC 9112

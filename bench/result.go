@@ -78,8 +78,8 @@ type Figures[T any] struct {
 	ServerCPUPercent *T           `json:"server_cpu_percent"`
 	ServerCPUMicros  *T           `json:"server_cpu_us_per_request"` // children included
 	ClientCPUPercent *T           `json:"client_cpu_percent"`        // of the cores it was given
-	EventsPerWait    *T           `json:"events_per_wait"`
-	NetworkPercent   *T           `json:"network_percent"` // of the link that was named
+	EventsPerWait    *T           `json:"events_per_wait"`           // of the client's loop, whose batches mirror the server's
+	NetworkPercent   *T           `json:"network_percent"`           // of the link that was named
 }
 
 // Quantiles are a distribution of times in milliseconds. A quantile q stands

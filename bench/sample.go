@@ -7,7 +7,7 @@ import "time"
 //
 // Its times run from Due, the moment the request should have left, so that a
 // generator or a connection that was late cannot flatter a slow server. In a
-// closed loop Started is zero but after a fault.
+// closed loop Started is next to nothing.
 type Sample struct {
 	Due       time.Duration // since the start of the run
 	Started   time.Duration // since Due: when the client got to it
