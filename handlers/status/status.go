@@ -1,0 +1,75 @@
+// Package status answers with what a server has counted, as JSON.
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/weighstone/weighstone"
+)
+
+// A Report is what /server-status tells of a server.
+type Report struct {
+	Variant  string
+	PID      int       // of the process that serves
+	Started  time.Time // zero when unknown
+	Restarts int       // graceful restarts so far
+	Stats    weighstone.Stats
+}
+
+// New returns a handler that answers with what source reports. Source is
+// called for each request, by many goroutines, and must not block.
+func New(source func() Report) weighstone.Handler {
+	return weighstone.HandlerFunc(func(x *weighstone.Exchange) {
+		text, err := appendJSON(x.Scratch[:0], source(), time.Now())
+		if err != nil {
+			x.Fail(http.StatusInternalServerError)
+			return
+		}
+		x.Scratch = text
+		x.SendScratch("application/json")
+		x.AddField("Cache-Control", "no-store")
+	})
+}
+
+// document is the reply, in the order of its keys.
+type document struct {
+	Variant     string            `json:"variant"`
+	PID         int               `json:"pid"`
+	Uptime      float64           `json:"uptime_s"`
+	Connections map[string]int64  `json:"connections"` // by state
+	Accepted    uint64            `json:"accepted"`
+	Requests    uint64            `json:"requests"`
+	Responses   map[string]uint64 `json:"responses"` // by class: "2xx"
+	BytesSent   uint64            `json:"bytes_sent"`
+	Workers     int               `json:"workers"`
+	Restarts    int               `json:"restarts"`
+}
+
+// appendJSON appends r as it is at now, indented, for people read it too.
+func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
+	d := document{
+		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts,
+		Connections: map[string]int64{}, Responses: map[string]uint64{},
+		Accepted: r.Stats.Accepted, Requests: r.Stats.Requests,
+		BytesSent: r.Stats.BytesSent, Workers: r.Stats.Workers,
+	}
+	if !r.Started.IsZero() {
+		d.Uptime = now.Sub(r.Started).Round(time.Millisecond).Seconds()
+	}
+	for state, n := range r.Stats.Conns {
+		d.Connections[weighstone.ConnState(state).String()] = n
+	}
+	for class, n := range r.Stats.Responses {
+		if class > 0 {
+			d.Responses[fmt.Sprintf("%dxx", class)] = n
+		}
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return dst, fmt.Errorf("render status: %w", err)
+	}
+	return append(append(dst, text...), '\n'), nil
+}
