@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/weighstone/weighstone/internal/proc"
@@ -30,6 +31,8 @@ type Recipe struct {
 	// stdout when they listen.
 	Announces bool
 	Version   string
+	// StopSignal asks the program to end in good order; 0 means SIGTERM.
+	StopSignal syscall.Signal
 }
 
 // A Local is a server started from a recipe as a process of its own.
@@ -104,7 +107,9 @@ func (l *Local) start(ctx context.Context) (base string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := l.options.Spawner.Start(proc.Command{Path: l.recipe.Path, Args: l.recipe.Args(port, config), CPUs: l.options.CPUs})
+	p, err := l.options.Spawner.Start(proc.Command{
+		Path: l.recipe.Path, Args: l.recipe.Args(port, config), CPUs: l.options.CPUs, StopSignal: l.recipe.StopSignal,
+	})
 	if err != nil {
 		l.clean()
 		return "", err

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // A Peer is a real server that is measured beside ours where it is installed.
@@ -85,7 +86,8 @@ http {
 
 func lighttpd(_, root string) Recipe {
 	return Recipe{
-		Args: func(_ int, config string) []string { return []string{"-D", "-f", config} },
+		StopSignal: syscall.SIGINT, // after SIGTERM it ends with status 1 if a connection was open
+		Args:       func(_ int, config string) []string { return []string{"-D", "-f", config} },
 		Config: func(port int, _ string) string {
 			return fmt.Sprintf(`server.bind = "127.0.0.1"
 server.port = %d

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // tailLines is how many of a process's last lines on stderr are kept.
@@ -21,6 +20,7 @@ const maxLine = 4096
 // goroutines, also after its end.
 type Process struct {
 	cmd    *exec.Cmd
+	stop   syscall.Signal
 	stdout lineWriter
 	stderr lineWriter
 	lines  chan string
@@ -94,13 +94,13 @@ func (p *Process) Tail() []string {
 	return append([]string(nil), p.tail...)
 }
 
-// Stop asks the process to end with SIGTERM and waits until ctx ends; then it
-// kills it with all its descendants. Either way nothing of its process group
-// is left. It returns nil when the process had ended by itself or by the
-// SIGTERM with status 0 or by that signal, else how it ended.
+// Stop asks the process to end with its stop signal and waits until ctx ends;
+// then it kills it with all its descendants. Either way nothing of its process
+// group is left. It returns nil when the process ended, by itself or for the
+// signal, with status 0 or by that signal; else how it ended.
 func (p *Process) Stop(ctx context.Context) error {
 	if ctx.Err() == nil {
-		p.signal(syscall.SIGTERM)
+		p.signal(p.stop)
 		select {
 		case <-p.done:
 			return p.ended()
@@ -122,7 +122,7 @@ func (p *Process) Stop(ctx context.Context) error {
 }
 
 func (p *Process) ended() error {
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGTERM {
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == p.stop {
 		return nil
 	}
 	if p.err != nil {
@@ -190,6 +190,3 @@ func (w *lineWriter) flush() {
 	}
 	w.rest = w.rest[:0]
 }
-
-// StopGrace is how long a server that was asked to end may take, by default.
-const StopGrace = 5 * time.Second

@@ -20,6 +20,8 @@ type Command struct {
 	Env  []string // added to this process's own
 	Dir  string
 	CPUs []int // the cores it may run on; empty for all that this process may
+
+	StopSignal syscall.Signal // asks it to end; 0 means SIGTERM
 }
 
 // A Spawner starts processes and keeps them. It is made by [NewSpawner] and
@@ -148,7 +150,10 @@ func newProcess(c Command) *Process {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	// A grandchild that keeps a pipe open must not keep Wait from returning.
 	cmd.WaitDelay = 500 * time.Millisecond
-	p := &Process{cmd: cmd, lines: make(chan string, 64), done: make(chan struct{})}
+	if c.StopSignal == 0 {
+		c.StopSignal = syscall.SIGTERM
+	}
+	p := &Process{cmd: cmd, stop: c.StopSignal, lines: make(chan string, 64), done: make(chan struct{})}
 	p.stdout.emit = p.print
 	p.stderr.emit = p.complain
 	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
