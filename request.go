@@ -46,6 +46,12 @@ func (r *Request) Droppable() bool {
 	return r.Length > 0 && r.Length <= MaxBuffered && r.Fields.Get("Expect") == nil
 }
 
+// An Interrupter is a Body whose waiting Read another goroutine can end: from
+// then on every Read returns an error at once. A gateway reads the body in a
+// goroutine of its own, until the handler returns or the stream that it sent
+// is closed; Interrupt lets it answer at once when the body is not wanted.
+type Interrupter interface{ Interrupt() }
+
 // Fields are the header lines of a request, in whatever form the engine keeps
 // them.
 type Fields interface {
