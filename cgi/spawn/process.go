@@ -1,0 +1,101 @@
+package spawn
+
+import (
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Command is what to start.
+type Command struct {
+	Path string   // absolute; also the one argument
+	Dir  string   // working directory
+	Env  []string // the whole environment, NAME=value
+
+	Input    *os.File // standard input, still the caller's; nil for /dev/null or Feed
+	Feed     bool     // standard input is a pipe: Process.Stdin
+	Complain bool     // standard error is a pipe: Process.Stderr; else /dev/null
+}
+
+// A Process is a program that was started. The pipe ends are the caller's, to
+// be closed with CloseFiles; the process wants to be reaped by Reap, whatever
+// became of its pipes.
+type Process struct {
+	Pid    int
+	Stdin  *os.File // nil unless fed; in Go's poller, like Stdout: deadlines work
+	Stdout *os.File
+	Stderr int // a non-blocking descriptor outside the poller, -1 for none
+
+	mu     sync.Mutex
+	reaped bool
+	status syscall.WaitStatus
+}
+
+// plumb makes the pipes: the process's ends go to b and to theirs.
+func (p *Process) plumb(cmd *Command, b *birth, theirs *[]int) error {
+	var err error
+	var r, w int
+	switch {
+	case cmd.Input != nil:
+		b.files[0] = cmd.Input.Fd()
+	case cmd.Feed:
+		if r, w, err = pipe(1); err != nil {
+			return err
+		}
+		*theirs = append(*theirs, r)
+		b.files[0] = uintptr(r)
+		p.Stdin = os.NewFile(uintptr(w), "stdin of a script")
+	}
+	if r, w, err = pipe(0); err != nil {
+		return err
+	}
+	*theirs = append(*theirs, w)
+	b.files[1] = uintptr(w)
+	p.Stdout = os.NewFile(uintptr(r), "stdout of a script")
+	if !cmd.Complain {
+		return nil
+	}
+	if r, w, err = pipe(0); err != nil {
+		return err
+	}
+	*theirs = append(*theirs, w)
+	b.files[2] = uintptr(w)
+	p.Stderr = r
+	return nil
+}
+
+// pipe makes a pipe whose end number ours (0 reads, 1 writes) does not block.
+func pipe(ours int) (r, w int, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return 0, 0, os.NewSyscallError("pipe2", err)
+	}
+	if err := unix.SetNonblock(p[ours], true); err != nil {
+		unix.Close(p[0])
+		unix.Close(p[1])
+		return 0, 0, os.NewSyscallError("fcntl", err)
+	}
+	return p[0], p[1], nil
+}
+
+// CloseFiles closes our ends of the pipes. The process learns of it when it
+// reads or writes.
+func (p *Process) CloseFiles() {
+	if p.Stdin != nil {
+		p.Stdin.Close()
+	}
+	if p.Stdout != nil {
+		p.Stdout.Close()
+	}
+	p.CloseStderr()
+}
+
+// CloseStderr closes our end of standard error, once.
+func (p *Process) CloseStderr() {
+	if p.Stderr >= 0 {
+		unix.Close(p.Stderr)
+		p.Stderr = -1
+	}
+}

@@ -1,0 +1,150 @@
+// Package cgi answers exchanges by running a program for each (RFC 3875). It
+// is a host of its own and not net/http/cgi, which runs without time limit,
+// follows local redirects without end, waits for uploads nobody reads, and
+// passes off the output of a killed program as complete.
+//
+// A program runs in its own directory and its own process group, with a clean
+// environment, three descriptors and no arguments: words of the query are
+// never passed as arguments (section 4.4 would), since interpreters take them
+// for options (CVE-2012-1823). Non-parsed-header programs (section 5) are not
+// supported; their output is a bad header here, answered 500.
+package cgi
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi/spawn"
+)
+
+// Options say which programs a Handler runs, and within which bounds.
+type Options struct {
+	// Dirs are where programs lie, searched in this order.
+	Dirs []string
+	// Prefix is the path below which they are found; empty means /cgi-bin/.
+	Prefix string
+	// Root is DOCUMENT_ROOT, and with the path behind a program's name
+	// PATH_TRANSLATED; empty for neither.
+	Root string
+	// Env are further variables, NAME=value. PATH is the server's own unless
+	// it is among them.
+	Env []string
+	// Timeout bounds a program's life from its start, and the wait for the
+	// right to start; 0 means 30 s. A program that has closed its output may
+	// use up the rest of the time in the background.
+	Timeout time.Duration
+	// MaxProcesses bounds the programs that run at a time; 0 means 64.
+	MaxProcesses int
+	// Log receives what programs write to standard error, and their faults;
+	// nil discards both.
+	Log *slog.Logger
+	// Site returns the site that answers local redirects, usually the one
+	// that holds this handler; nil answers them with 500.
+	Site func() *weighstone.Site
+}
+
+// A Handler runs programs. It serves a route that waits and streams bodies;
+// see [Handler.Route].
+type Handler struct {
+	opts     Options
+	dirs     []dir
+	complain bool
+	env      []string
+	spawner  *spawn.Spawner
+	slots    chan struct{} // a value for each program that runs
+	buffers  sync.Pool     // *[]byte
+}
+
+// New makes a Handler. Its owner closes it after the last exchange. It fails
+// when a directory can't be opened.
+func New(o Options) (*Handler, error) {
+	if o.Prefix == "" {
+		o.Prefix = "/cgi-bin/"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.MaxProcesses <= 0 {
+		o.MaxProcesses = 64
+	}
+	h := &Handler{complain: o.Log != nil, slots: make(chan struct{}, o.MaxProcesses)}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	h.opts = o
+	h.env = environment(o.Env)
+	h.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
+	for _, name := range o.Dirs {
+		d, err := openDir(name)
+		if err != nil {
+			h.closeDirs()
+			return nil, fmt.Errorf("make CGI handler: %w", err)
+		}
+		h.dirs = append(h.dirs, d)
+	}
+	var err error
+	if h.spawner, err = spawn.New(); err != nil {
+		h.closeDirs()
+		return nil, fmt.Errorf("make CGI handler: %w", err)
+	}
+	return h, nil
+}
+
+// environment returns the variables that every program gets.
+func environment(more []string) []string {
+	for _, v := range more {
+		if strings.HasPrefix(v, "PATH=") {
+			return more
+		}
+	}
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = "/usr/local/bin:/usr/bin:/bin"
+	}
+	return append([]string{"PATH=" + path}, more...)
+}
+
+// Route returns the route to put into a site.
+func (h *Handler) Route() weighstone.Route {
+	return weighstone.Route{
+		Pattern: h.opts.Prefix,
+		Methods: weighstone.GET | weighstone.HEAD | weighstone.POST,
+		Body:    weighstone.BodyStreamed,
+		Waits:   true,
+		Handler: h,
+	}
+}
+
+// Close kills the programs that still run and frees what the Handler holds.
+func (h *Handler) Close() error {
+	h.closeDirs()
+	return h.spawner.Close()
+}
+
+func (h *Handler) closeDirs() {
+	for _, d := range h.dirs {
+		d.root.Close()
+	}
+}
+
+// A dir is one directory of programs. The root keeps symbolic links from
+// leading out of it.
+type dir struct {
+	path string // absolute
+	root *os.Root
+}
+
+func openDir(name string) (dir, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return dir{}, err
+	}
+	root, err := os.OpenRoot(path)
+	return dir{path, root}, err
+}

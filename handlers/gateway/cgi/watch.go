@@ -1,0 +1,104 @@
+package cgi
+
+import (
+	"os"
+	"time"
+)
+
+// watch starts the goroutines that watch over a program that takes its time:
+// one for the time limit and the client, one for its end, one for its
+// standard error. The goroutine of the exchange calls it.
+func (r *run) watch() {
+	if r.watched {
+		return
+	}
+	r.watched = true
+	var errs *os.File
+	if r.p.Stderr >= 0 {
+		errs = os.NewFile(uintptr(r.p.Stderr), "stderr of a script")
+		r.p.Stderr = -1
+		r.drained.Add(1)
+		go func() {
+			defer r.drained.Done()
+			r.errs.copy(r, errs)
+		}()
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			ok, err := r.p.Await(time.Now().Add(time.Hour))
+			if ok {
+				return
+			}
+			if err != nil { // no descriptor free: ask again soon
+				time.Sleep(straggle)
+				if _, ok := r.p.Reap(); ok {
+					return
+				}
+			}
+		}
+	}()
+	go r.oversee(ended, errs)
+}
+
+// oversee waits for the end of the program, and brings it about when the time
+// limit is reached or the client is gone.
+func (r *run) oversee(ended <-chan struct{}, errs *os.File) {
+	limit := time.NewTimer(time.Until(r.limit))
+	defer limit.Stop()
+	quiet := time.NewTimer(time.Hour)
+	defer quiet.Stop()
+	gone, detached, seen := r.gone, r.detached, uint64(0)
+	waiting := true
+	for waiting {
+		select {
+		case <-ended:
+			waiting = false
+		case <-limit.C:
+			r.kill(errLimit)
+		case <-detached: // the channel of the client may come to mean another exchange
+			detached, gone = nil, nil
+			quiet.Stop()
+		case <-gone:
+			gone = nil
+			seen = r.progress.Load()
+			quiet.Reset(leave)
+		case <-quiet.C:
+			if now := r.progress.Load(); now != seen {
+				seen = now
+				quiet.Reset(leave)
+			} else {
+				r.kill(errGone)
+			}
+		}
+	}
+	r.bury(errs)
+}
+
+// bury waits a moment for whoever reads the output, then ends the rest of the
+// group, so that the output ends, and reaps the program.
+func (r *run) bury(errs *os.File) {
+	t := time.NewTimer(straggle)
+	defer t.Stop()
+	if _, reaped := r.p.Reaped(); !reaped && !r.isKilled() {
+		select {
+		case <-t.C:
+		case <-r.detached:
+		}
+	}
+	r.mu.Lock()
+	if r.state == running {
+		r.state = draining
+		r.p.Stdout.SetReadDeadline(time.Now()) // wakes a reader, who then looks
+	}
+	r.mu.Unlock()
+	r.p.Kill()
+	r.p.Reap()
+	if errs != nil {
+		errs.SetReadDeadline(time.Now().Add(straggle))
+		r.drained.Wait()
+		errs.Close()
+	}
+	r.ended()
+}
