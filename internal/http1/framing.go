@@ -70,9 +70,9 @@ func (f *framing) badLength() bool {
 // options reads a list of connection options (RFC 9110 section 7.6.1); empty
 // and unknown ones mean nothing.
 func (f *framing) options(list []byte) {
-	for len(list) > 0 {
+	for more := true; more; {
 		var option []byte
-		option, list = cutList(list)
+		option, list, more = cutList(list)
 		switch {
 		case isFold(option, "close"):
 			f.close = true
@@ -93,12 +93,11 @@ func (f *framing) chunked() bool {
 }
 
 // cutList splits the first element, without outer white space, off a
-// comma-separated list that has no quoted strings.
-func cutList(list []byte) (element, rest []byte) {
-	if i := bytes.IndexByte(list, ','); i >= 0 {
-		return trim(list[:i]), list[i+1:]
-	}
-	return trim(list), nil
+// comma-separated list that has no quoted strings, and says whether there are
+// more.
+func cutList(list []byte) (element, rest []byte, more bool) {
+	element, rest, more = bytes.Cut(list, []byte{','})
+	return trim(element), rest, more
 }
 
 // parseLength reads digits only; anything else, and what exceeds 63 bits, is

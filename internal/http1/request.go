@@ -196,9 +196,9 @@ func refuseCoding(fields *Fields) (status int) {
 		if !isFold(name, "transfer-encoding") {
 			continue
 		}
-		for more := true; more; more = len(rest) > 0 {
+		for more := true; more; {
 			var coding []byte
-			coding, rest = cutList(rest)
+			coding, rest, more = cutList(rest)
 			if last || len(coding) == 0 || tokenEnd(coding, 0) != len(coding) {
 				return http.StatusBadRequest
 			}

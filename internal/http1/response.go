@@ -50,7 +50,10 @@ func (r *Response) Parse(b []byte, head bool, lim *Limits) (n int, err error) {
 	case v == short:
 		return 0, nil
 	}
-	return n, r.settle(&f, head)
+	if err := r.settle(&f, head); err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // scanLine reads "HTTP/1.1 200 OK" and the line end (RFC 9112 section 4). The
