@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -358,7 +359,8 @@ func TestRemoved(t *testing.T) {
 // disk.
 func TestReplacedWhileServed(t *testing.T) {
 	b := newBench(t, 1, Options{MemoryLimit: 3000})
-	b.h.now = func() time.Duration { return time.Duration(time.Now().UnixNano()) * 1000 } // check at every turn
+	var ticks atomic.Int64
+	b.h.now = func() time.Duration { return time.Duration(ticks.Add(int64(checkEvery))) } // check at every turn
 	version := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1000+2*(i%26)*100) }
 	b.write("0/f", version(0))
 	stop := make(chan struct{})
