@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,23 +20,23 @@ import (
 type lent struct {
 	fd    int
 	write time.Duration // limit since the last byte that the client took
-	read  time.Time     // deadline
 
-	file *os.File // the duplicate, made when first needed
-	raw  syscall.RawConn
+	mu          sync.Mutex
+	read        time.Time // deadline
+	interrupted bool
+	file        *os.File // the duplicate, made when first needed
+	raw         syscall.RawConn
 }
 
 // Read reads what there is, waiting for it up to the deadline.
 func (c *lent) Read(p []byte) (int, error) {
 	n, errno := sys.Read(c.fd, p)
 	if errno == unix.EAGAIN {
-		if err := c.open(); err != nil {
+		err := c.prepareRead()
+		if err != nil {
 			return 0, err
 		}
-		if err := c.file.SetReadDeadline(c.read); err != nil {
-			return 0, fmt.Errorf("read connection: %w", err)
-		}
-		err := c.raw.Read(func(uintptr) bool {
+		err = c.raw.Read(func(uintptr) bool {
 			n, errno = sys.Read(c.fd, p)
 			return errno != unix.EAGAIN
 		})
@@ -70,11 +71,8 @@ func (c *lent) Write(p []byte) (sent int, err error) {
 }
 
 func (c *lent) waitSend(p []byte) (n int, errno unix.Errno, err error) {
-	if err := c.open(); err != nil {
+	if err := c.prepareWrite(); err != nil {
 		return 0, 0, err
-	}
-	if err := c.file.SetWriteDeadline(time.Now().Add(c.write)); err != nil {
-		return 0, 0, fmt.Errorf("write connection: %w", err)
 	}
 	err = c.raw.Write(func(uintptr) bool {
 		n, errno = sys.Send(c.fd, p)
@@ -88,11 +86,53 @@ func (c *lent) waitSend(p []byte) (n int, errno unix.Errno, err error) {
 
 // SetReadDeadline bounds the reads from now on.
 func (c *lent) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.read = t
 	return nil
 }
 
-// open makes the duplicate that the runtime can wait for.
+// Interrupt makes the read that is waiting, and every later one that would
+// wait, fail.
+func (c *lent) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = true
+	if c.file != nil {
+		_ = c.file.SetReadDeadline(time.Unix(1, 0)) // it fails only on a closed file, which nobody reads
+	}
+}
+
+// prepareRead makes ready for a read that waits.
+func (c *lent) prepareRead() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return fmt.Errorf("read connection: interrupted: %w", os.ErrDeadlineExceeded)
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.file.SetReadDeadline(c.read); err != nil {
+		return fmt.Errorf("read connection: %w", err)
+	}
+	return nil
+}
+
+// prepareWrite makes ready for a write that waits.
+func (c *lent) prepareWrite() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.file.SetWriteDeadline(time.Now().Add(c.write)); err != nil {
+		return fmt.Errorf("write connection: %w", err)
+	}
+	return nil
+}
+
+// open makes the duplicate that the runtime can wait for. c.mu is held.
 func (c *lent) open() error {
 	if c.file != nil {
 		return nil

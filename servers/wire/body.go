@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weighstone/weighstone/internal/http1"
@@ -12,10 +14,14 @@ import (
 
 // A Conn is a connection that waits. Reads wait up to the deadline set, and
 // then fail with an error that is os.ErrDeadlineExceeded; Write writes
-// everything, unless the client takes nothing for the write limit.
+// everything, unless the client takes nothing for the write limit. One
+// goroutine may read while another writes.
 type Conn interface {
 	io.ReadWriter
 	SetReadDeadline(time.Time) error
+	// Interrupt makes the read that is waiting, and every later one, fail.
+	// Any goroutine may call it.
+	Interrupt()
 }
 
 // A BodyError says why a request's body cannot be had. Status is what to
@@ -34,21 +40,28 @@ func (e *BodyError) Unwrap() error { return e.err }
 // Status is the status to answer with: 400, 408 or 413.
 func (e *BodyError) Status() int { return e.status }
 
-var errTooLarge = errors.New("larger than the limit")
+var errStuck = errors.New("chunk framing does not end")
 
 // A bodyReader is the body of one request: what was read behind the head
-// first, then what the connection brings. It lives as long as the exchange.
+// first, then what the connection brings. It lives as long as the exchange. A
+// gateway may read it in a goroutine of its own while the reply is written.
 type bodyReader struct {
 	conn    Conn
 	in      []byte // read and not yet taken
 	buf     []byte // what in is read into
 	left    int64  // of an announced body
-	room    int64  // bytes until the limit
 	chunked bool
 	chunks  http1.Chunks
-	expect  bool // a 100 is still owed
 	err     error
+
+	ended  atomic.Bool // read to its end: whoever saw it may use the connection again
+	mu     sync.Mutex
+	expect bool // a 100 is still owed, and no reply has begun
 }
+
+// Interrupt makes the read that is waiting, and every later one, fail; see
+// [weighstone.Interrupter].
+func (b *bodyReader) Interrupt() { b.conn.Interrupt() }
 
 // Read yields the body without its transfer coding. The first read that must
 // wait sends the 100 that an expecting client waits for (RFC 9110 section
@@ -75,7 +88,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 			return 0, b.fail(err)
 		}
 	}
-	b.left -= int64(n)
+	if b.left -= int64(n); b.left == 0 {
+		b.ended.Store(true)
+	}
 	return n, nil
 }
 
@@ -87,14 +102,13 @@ func (b *bodyReader) readChunked(p []byte) (int, error) {
 		data, n, done, err := b.chunks.Next(piece)
 		b.in = b.in[n:]
 		switch {
+		case err == http1.ErrTooLarge:
+			return 0, b.fail(&BodyError{http.StatusRequestEntityTooLarge, err})
 		case err != nil:
 			return 0, b.fail(&BodyError{http.StatusBadRequest, err})
-		case int64(len(data)) > b.room:
-			return 0, b.fail(&BodyError{http.StatusRequestEntityTooLarge, errTooLarge})
 		case len(data) > 0:
-			b.room -= int64(len(data))
 			if done {
-				b.err = io.EOF
+				b.fail(io.EOF)
 			}
 			return copy(p, data), nil
 		case done:
@@ -102,7 +116,7 @@ func (b *bodyReader) readChunked(p []byte) (int, error) {
 		case n > 0:
 			continue
 		case len(piece) < len(b.in): // the decoder wants to see more at once
-			return 0, b.fail(&BodyError{http.StatusBadRequest, errTooLarge})
+			return 0, b.fail(&BodyError{http.StatusBadRequest, errStuck})
 		}
 		// What the decoder left is the start of something: keep it in front.
 		have := copy(b.buf, b.in)
@@ -116,11 +130,8 @@ func (b *bodyReader) readChunked(p []byte) (int, error) {
 
 // wait reads from the connection, after sending the 100 that is owed.
 func (b *bodyReader) wait(p []byte) (int, error) {
-	if b.expect {
-		b.expect = false
-		if _, err := b.conn.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
-			return 0, &BodyError{http.StatusBadRequest, err}
-		}
+	if err := b.sendContinue(); err != nil {
+		return 0, &BodyError{http.StatusBadRequest, err}
 	}
 	n, err := b.conn.Read(p)
 	switch {
@@ -134,12 +145,32 @@ func (b *bodyReader) wait(p []byte) (int, error) {
 	return 0, &BodyError{http.StatusBadRequest, err}
 }
 
-func (b *bodyReader) fail(err error) error {
-	b.err = err
+// sendContinue sends the 100 that is owed, unless the reply has begun.
+func (b *bodyReader) sendContinue() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.expect {
+		return nil
+	}
+	b.expect = false
+	_, err := b.conn.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
 	return err
 }
 
-// atEnd says whether the body was read to its end.
-func (b *bodyReader) atEnd() bool {
-	return b.err == io.EOF || !b.chunked && b.left == 0
+// beginReply says that from now on no 100 may be sent, and whether one was
+// still owed: then the client may never send the body.
+func (b *bodyReader) beginReply() (owed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	owed = b.expect
+	b.expect = false
+	return owed
+}
+
+func (b *bodyReader) fail(err error) error {
+	b.err = err
+	if err == io.EOF {
+		b.ended.Store(true)
+	}
+	return err
 }

@@ -24,9 +24,9 @@ const (
 // to one goroutine at a time and may be pooled.
 type Server struct {
 	m     *Machine
-	body  bodyReader
-	buf   []byte // what the body, and perhaps the next request behind it, is read into
-	piece []byte // what streams and files are read into
+	body  *bodyReader // of the current exchange; a gateway may hold it until the stream is closed
+	buf   []byte      // what the body, and perhaps the next request behind it, is read into
+	piece []byte      // what streams and files are read into
 	out   []byte
 }
 
@@ -55,13 +55,15 @@ func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, c
 		if m.route = m.config.Site.Find(x); m.route != nil {
 			s.handle()
 		}
-		if !s.dropBody() {
+		if !s.mayFollow() {
 			x.Out.Close = true
 		}
+	} else {
+		s.open(conn, nil, now)
 	}
 	byClosing := x.Out.Body.Kind == weighstone.BodyStream && x.Out.Body.Length < 0 && m.head.Minor == 0
 	keep := m.head.KeepAlive && !x.Out.Close && !byClosing && !closing()
-	asked := ok && !m.head.KeepAlive && s.body.atEnd() && len(s.body.in) == 0
+	asked := ok && !m.head.KeepAlive && s.body.ended.Load() && len(s.body.in) == 0
 	err := s.write(conn, keep)
 	switch {
 	case err == errCutOff && byClosing:
@@ -70,7 +72,7 @@ func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, c
 		return nil, Closed
 	case !keep && asked:
 		return nil, Closed
-	case !keep:
+	case !keep, !s.drop():
 		return nil, Linger
 	}
 	return s.body.in, Keep
@@ -80,13 +82,14 @@ func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, c
 func (s *Server) open(conn Conn, in []byte, now time.Time) {
 	m := s.m
 	length := m.head.Length
-	s.body = bodyReader{
+	s.body = &bodyReader{
 		conn: conn, in: in, buf: s.buf,
-		left: max(length, 0), room: m.config.Site.MaxBody(),
-		chunked: length < 0, expect: m.head.Expect,
+		left: max(length, 0), expect: m.head.Expect,
+		chunked: length < 0, chunks: http1.Chunks{Max: m.config.Site.MaxBody()},
 	}
+	s.body.ended.Store(length == 0)
 	if length != 0 {
-		m.X.In.Body = &s.body
+		m.X.In.Body = s.body
 		_ = conn.SetReadDeadline(now.Add(m.config.Limits.Body)) // a failure shows at the next read
 	}
 }
@@ -111,7 +114,7 @@ func (s *Server) handle() {
 
 // readShort reads a body that must fit [weighstone.MaxBuffered].
 func (s *Server) readShort() (b []byte, status int) {
-	b, err := io.ReadAll(io.LimitReader(&s.body, weighstone.MaxBuffered+1))
+	b, err := io.ReadAll(io.LimitReader(s.body, weighstone.MaxBuffered+1))
 	switch {
 	case err != nil:
 		return nil, StatusOf(err)
@@ -121,16 +124,26 @@ func (s *Server) readShort() (b []byte, status int) {
 	return b, 0
 }
 
-// dropBody reads what the handler left of a short body, and says whether the
-// next request can follow.
-func (s *Server) dropBody() bool {
-	if s.body.atEnd() {
+// mayFollow says whether the next request can follow this one's body: it was
+// read to its end, or can be dropped after the reply. While a stream is open,
+// the gateway behind it may still be reading; then only the end counts.
+func (s *Server) mayFollow() bool {
+	owed := s.body.beginReply()
+	switch {
+	case s.body.ended.Load():
 		return true
-	}
-	if s.body.err != nil || s.body.chunked || s.body.left > weighstone.MaxBuffered || s.body.expect {
+	case owed, s.m.X.Out.Body.Kind == weighstone.BodyStream:
 		return false
 	}
-	_, err := io.Copy(io.Discard, &s.body)
+	return s.body.err == nil && !s.body.chunked && s.body.left <= weighstone.MaxBuffered
+}
+
+// drop reads the rest of the body, and says whether its end came.
+func (s *Server) drop() bool {
+	if s.body.ended.Load() {
+		return true
+	}
+	_, err := io.Copy(io.Discard, s.body)
 	return err == nil
 }
 
