@@ -112,15 +112,12 @@ func parseField(b []byte, i int) (s span, next int, v verdict) {
 		at++
 	}
 	stop := textEnd(b, at)
-	if stop+1 >= len(b) {
-		return s, 0, short
-	}
-	if b[stop] != '\r' || b[stop+1] != '\n' {
-		return s, 0, bad
+	if next, v = lineEnd(b, stop); v != good {
+		return s, 0, v
 	}
 	end := stop
 	for end > at && isSpace(b[end-1]) {
 		end--
 	}
-	return span{int32(i), int32(colon), int32(at), int32(end)}, stop + 2, good
+	return span{int32(i), int32(colon), int32(at), int32(end)}, next, good
 }

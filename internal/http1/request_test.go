@@ -131,6 +131,7 @@ var requestCases = []struct {
 	{"folded transfer-encoding", post + "X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello", 0, 400, ""},
 	{"white space before the first header line", get + " X: b\r\n" + host + end, 0, 400, ""},
 	{"header line ended by LF", get + "X: b\n" + host + end, 0, 400, ""},
+	{"value ended by LF and no more", get + "X:\n", 0, 400, ""},
 	{"head ended by LF", get + host + "\n", 0, 400, ""},
 	{"head ended by CR", get + host + "\rX: y\r\n\r\n", 0, 400, ""},
 	{"as many lines as allowed", get + host + strings.Repeat("X: v\r\n", 127) + end, all, 0,

@@ -76,13 +76,7 @@ func (r *Response) scanLine(b []byte) (next int, v verdict) {
 	if b[end] == ' ' {
 		end = textEnd(b, end)
 	}
-	if end+1 >= len(b) {
-		return 0, short
-	}
-	if b[end] != '\r' || b[end+1] != '\n' {
-		return 0, bad
-	}
-	return end + 2, good
+	return lineEnd(b, end)
 }
 
 // settle works out how the body is framed (RFC 9112 section 6.3).

@@ -80,6 +80,21 @@ func textEnd(b []byte, i int) int {
 	return i
 }
 
+// lineEnd expects CRLF at b[i:] and returns the index behind it.
+func lineEnd(b []byte, i int) (next int, v verdict) {
+	switch {
+	case i == len(b):
+		return 0, short
+	case b[i] != '\r':
+		return 0, bad
+	case i+1 == len(b):
+		return 0, short
+	case b[i+1] != '\n':
+		return 0, bad
+	}
+	return i + 2, good
+}
+
 // hasLine says whether b holds a line feed.
 func hasLine(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
 
