@@ -117,6 +117,8 @@ type Comparison struct {
 	// side of 1, false when wholly on the other; nil when it holds 1, nothing
 	// is published, or a cell is not usable.
 	Agrees *bool `json:"agrees"`
+	// Source says whose the published ratio is, with its range.
+	Source string `json:"source,omitempty"`
 }
 
 // Number returns v as a figure, nil if it is none (infinite or not a number),
