@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -45,6 +46,26 @@ func BenchmarkRequest(b *testing.B) {
 				if n, _ := r.Parse(head, 0, &lim); n != len(head) {
 					b.Fatal(n)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkDribble is a head that comes byte by byte, per byte.
+func BenchmarkDribble(b *testing.B) {
+	for _, c := range []struct{ name, head string }{
+		{"browser", webHead},
+		{"long line", get + host + "X: " + strings.Repeat("a", 16000) + "\r\n\r\n"},
+		{"short lines", get + host + strings.Repeat("X: y\r\n", 127) + "\r\n"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var r Request
+			var lim Limits
+			head := []byte(c.head)
+			size := 0
+			for b.Loop() {
+				r.Parse(head[:size+1], size, &lim)
+				size = (size + 1) % len(head)
 			}
 		})
 	}

@@ -11,9 +11,8 @@ type Fields struct {
 	has  uint64 // a bit for each name, see bitOf
 }
 
-// A span says where one header line is in the buffer. Kept instead of slices,
-// it is a third of their size and no business of the garbage collector: that
-// takes a fifth off the time for a browser's head.
+// A span says where one header line is in the buffer. It is a third of the size
+// of two slices, and no business of the garbage collector.
 type span struct{ name, colon, value, end int32 }
 
 var _ weighstone.Fields = (*Fields)(nil)
@@ -100,7 +99,7 @@ func (f *Fields) parse(b []byte, i, limit int, fr *framing) (next int, v verdict
 // returns the index behind its line end. A folded line is bad, as is white
 // space before the colon (sections 5.1 and 5.2).
 func parseField(b []byte, i int) (s span, next int, v verdict) {
-	colon := tokenEnd(b, i)
+	colon := nameEnd(b, i)
 	if colon >= len(b) {
 		return s, 0, short
 	}

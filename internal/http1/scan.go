@@ -24,6 +24,32 @@ func setOf(members ...string) (set [256]bool) {
 	return set
 }
 
+// unnamed marks, by its high bit, each byte of w that is neither a letter nor
+// "-", which is all that most names are made of.
+func unnamed(w uint64) uint64 {
+	folded := w | ' '*ones
+	letter := (folded + (0x80-'a')*ones) &^ (folded + (0x7f-'z')*ones)
+	other := (w ^ '-'*ones) + 0x7f*ones
+	return (w | other&^letter) & highs
+}
+
+// nameEnd is tokenEnd for field names, which are longer than most tokens.
+func nameEnd(b []byte, i int) int {
+	for i+8 <= len(b) {
+		m := unnamed(binary.LittleEndian.Uint64(b[i : i+8]))
+		if m == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(m) / 8
+		if !isToken[b[i]] {
+			return i
+		}
+		i++
+	}
+	return tokenEnd(b, i)
+}
+
 // tokenEnd returns the index of the first byte from i on that no token has.
 func tokenEnd(b []byte, i int) int {
 	for i < len(b) && isToken[b[i]] {
@@ -32,35 +58,36 @@ func tokenEnd(b []byte, i int) int {
 	return i
 }
 
-// Eight copies of one byte, for looking at eight bytes at a time.
+// Eight copies of one byte, for looking at eight bytes at a time: measured, that
+// takes a third off the time for a browser's head.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x80 * ones
 )
 
-// odd marks, by its high bit, each byte of w that is below floor, DEL or not
-// ASCII. The lowest mark is exact: carries and borrows go upwards, and only
-// from a byte that is marked itself.
-func odd(w uint64, floor byte) uint64 {
-	return (w | (w + ones) | (w - uint64(floor)*ones)) & highs
+// odd marks, by its high bit, each byte of w that is a control character, DEL
+// or not ASCII. The lowest mark is exact: carries and borrows go upwards, and
+// only from a byte that is marked itself.
+func odd(w uint64) uint64 {
+	return (w | (w + ones) | (w - ' '*ones)) & highs
 }
 
-// visibleEnd returns the index of the first byte from i on that is below
-// floor (a space, or "!" to stop at spaces too) or DEL.
-func visibleEnd(b []byte, i int, floor byte) int {
+// textEnd returns the index of the first byte from i on that no field value
+// has: a control character other than TAB, or DEL (RFC 9110 section 5.5).
+func textEnd(b []byte, i int) int {
 	for i+8 <= len(b) {
-		m := odd(binary.LittleEndian.Uint64(b[i:]), floor)
+		m := odd(binary.LittleEndian.Uint64(b[i : i+8]))
 		if m == 0 {
 			i += 8
 			continue
 		}
 		i += bits.TrailingZeros64(m) / 8
-		if b[i] < 0x80 {
+		if !isText(b[i]) {
 			return i
 		}
 		i++
 	}
-	for i < len(b) && b[i] >= floor && b[i] != 0x7f {
+	for i < len(b) && isText(b[i]) {
 		i++
 	}
 	return i
@@ -68,14 +95,9 @@ func visibleEnd(b []byte, i int, floor byte) int {
 
 // targetEnd returns the index of the first byte from i on that no request
 // target has: a control character, a space or DEL.
-func targetEnd(b []byte, i int) int { return visibleEnd(b, i, '!') }
-
-// textEnd returns the index of the first byte from i on that no field value
-// has: a control character other than TAB (RFC 9110 section 5.5).
-func textEnd(b []byte, i int) int {
-	i = visibleEnd(b, i, ' ')
-	for i < len(b) && b[i] == '\t' {
-		i = visibleEnd(b, i+1, ' ')
+func targetEnd(b []byte, i int) int {
+	for i < len(b) && b[i] > ' ' && b[i] != 0x7f {
+		i++
 	}
 	return i
 }
