@@ -14,15 +14,20 @@
 package http1
 
 // Limits bound the size of one head. A zero field means the default beside it.
+// A buffer of Head bytes always gets an answer other than "more needed".
 type Limits struct {
 	Line   int // 8 KiB: bytes of the first line, without its line end
-	Head   int // 16 KiB: bytes from the first line to the final empty line, line ends included
+	Head   int // 16 KiB: bytes of the head, all line ends included
 	Fields int // 128: number of header lines
 }
 
-func (l *Limits) line() int   { return orDefault(l.Line, 8<<10) }
 func (l *Limits) head() int   { return orDefault(l.Head, 16<<10) }
 func (l *Limits) fields() int { return orDefault(l.Fields, 128) }
+
+// lineEnd is where the first line, begun at start, must have ended.
+func (l *Limits) lineEnd(start int) int {
+	return max(start, min(start+orDefault(l.Line, 8<<10)+len("\r\n"), l.head()))
+}
 
 func orDefault(n, standard int) int {
 	if n == 0 {

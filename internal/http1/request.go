@@ -40,7 +40,7 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 	if i == 0 {
 		return 0, status
 	}
-	end := min(len(b), start+lim.head())
+	end := min(len(b), lim.head())
 	var f framing
 	n, v = r.Fields.parse(b[:end], i, lim.fields(), &f)
 	switch {
@@ -49,7 +49,7 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 			return 0, status
 		}
 		return n, 0
-	case v == short && end-start == lim.head():
+	case v == short && end == lim.head():
 		return 0, http.StatusRequestHeaderFieldsTooLarge
 	}
 	return 0, statusOf(v)
@@ -58,8 +58,8 @@ func (r *Request) Parse(b []byte, seen int, lim *Limits) (n, status int) {
 // nothingNew says whether b[seen:] neither ends a line nor reaches a limit, so
 // that the answer is still that more is needed.
 func nothingNew(b []byte, seen, start int, lim *Limits) bool {
-	lineEnd, headEnd := start+lim.line()+len("\r\n"), start+lim.head()
-	return !hasLine(b[seen:]) && (len(b) < lineEnd || seen >= lineEnd) && len(b) < headEnd
+	end := lim.lineEnd(start)
+	return !hasLine(b[seen:]) && (len(b) < end || seen >= end) && len(b) < lim.head()
 }
 
 // statusOf is the answer that a verdict other than good leads to.
@@ -97,16 +97,17 @@ func skipEmpty(b []byte) (start int, v verdict) {
 // parseLine reads the request line (RFC 9112 section 3) at b[start:] and
 // returns the index behind it, or 0 and the status as Parse does.
 func (r *Request) parseLine(b []byte, start int, lim *Limits) (next, status int) {
-	end := min(len(b), start+lim.line()+len("\r\n"))
-	next, v := r.scanLine(b[:end], start)
+	limit := lim.lineEnd(start)
+	line := b[:min(len(b), limit)]
+	next, v := r.scanLine(line, start)
 	switch {
 	case v == good && r.Minor == badMajor:
 		return 0, http.StatusHTTPVersionNotSupported
 	case v == good:
 		return next, 0
-	case v == bad && hasLine(b[start:end]):
+	case v == bad && hasLine(line[start:]):
 		return 0, http.StatusBadRequest
-	case end-start == lim.line()+len("\r\n"):
+	case len(line) == limit:
 		return 0, http.StatusRequestURITooLong
 	}
 	return 0, 0

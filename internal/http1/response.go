@@ -28,18 +28,19 @@ var (
 // is set. With n > 0 it was complete and took n bytes; with n and err zero more
 // bytes are needed. An interim reply (1xx) is a reply of its own, without body.
 func (r *Response) Parse(b []byte, head bool, lim *Limits) (n int, err error) {
-	end := min(len(b), lim.line()+len("\r\n"))
-	n, v := r.scanLine(b[:end])
+	limit := lim.lineEnd(0)
+	line := b[:min(len(b), limit)]
+	n, v := r.scanLine(line)
 	switch {
 	case v == good:
-	case v == bad && hasLine(b[:end]):
+	case v == bad && hasLine(line):
 		return 0, ErrStatusLine
-	case end == lim.line()+len("\r\n"):
+	case len(line) == limit:
 		return 0, ErrHeadSize
 	default:
 		return 0, nil
 	}
-	end = min(len(b), lim.head())
+	end := min(len(b), lim.head())
 	var f framing
 	n, v = r.Fields.parse(b[:end], n, lim.fields(), &f)
 	switch {
