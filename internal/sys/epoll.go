@@ -26,10 +26,9 @@ func EpollCtl(epfd, op, fd int, events uint32) unix.Errno {
 // first without blocking, which under load finds something and then spares the
 // way through the scheduler. A signal counts as a wait without events.
 func EpollWait(epfd int, events []unix.EpollEvent, timeout time.Duration) (n int, errno unix.Errno) {
-	p, max := uintptr(unsafe.Pointer(&events[0])), uintptr(len(events))
-	r, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), p, max, 0, 0, 0)
+	r, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if (e == 0 && r == 0 || e == unix.EINTR) && timeout != 0 {
-		r, _, e = unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), p, max, millis(timeout), 0, 0)
+		r, _, e = unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), millis(timeout), 0, 0)
 	}
 	if e == unix.EINTR {
 		return 0, 0
@@ -40,13 +39,10 @@ func EpollWait(epfd int, events []unix.EpollEvent, timeout time.Duration) (n int
 // Poll waits for events on fds (poll(2)), by the rules of [EpollWait]. n is
 // the number of entries with Revents set.
 func Poll(fds []unix.PollFd, timeout time.Duration) (n int, errno unix.Errno) {
-	var p uintptr
-	if len(fds) > 0 {
-		p = uintptr(unsafe.Pointer(&fds[0]))
-	}
-	r, _, e := unix.RawSyscall(unix.SYS_POLL, p, uintptr(len(fds)), 0)
+	p := unsafe.Pointer(unsafe.SliceData(fds))
+	r, _, e := unix.RawSyscall(unix.SYS_POLL, uintptr(p), uintptr(len(fds)), 0)
 	if (e == 0 && r == 0 || e == unix.EINTR) && timeout != 0 {
-		r, _, e = unix.Syscall(unix.SYS_POLL, p, uintptr(len(fds)), millis(timeout))
+		r, _, e = unix.Syscall(unix.SYS_POLL, uintptr(p), uintptr(len(fds)), millis(timeout))
 	}
 	if e == unix.EINTR {
 		return 0, 0
