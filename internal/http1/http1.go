@@ -6,8 +6,9 @@
 // A parser gives one of three answers: n bytes consumed, more needed, or bad.
 // It judges whole lines: a line is refused when its line feed is there, or
 // when it is longer than any line may be, and no sooner. So the answer does
-// not depend on how the bytes were cut up on their way. The one exception is
-// the very first byte, which tells a TLS client at once.
+// not depend on how the bytes were cut up on their way. What comes before the
+// first line, and the first byte of that line, are judged at once: that byte
+// gives a TLS client away.
 //
 // Whatever a parser returns are views of the buffer it was given, valid for
 // as long as the buffer's owner leaves those bytes in place.
@@ -44,6 +45,7 @@ const (
 	short                  // well-formed as far as it goes
 	bad                    // no continuation can make it well-formed
 	crowded                // more header lines than allowed
+	foreign                // of another major version
 )
 
 // Values of Request.Length and Response.Length that are no lengths.

@@ -101,10 +101,10 @@ func (r *Request) parseLine(b []byte, start int, lim *Limits) (next, status int)
 	line := b[:min(len(b), limit)]
 	next, v := r.scanLine(line, start)
 	switch {
-	case v == good && r.Minor == badMajor:
-		return 0, http.StatusHTTPVersionNotSupported
 	case v == good:
 		return next, 0
+	case v == foreign:
+		return 0, http.StatusHTTPVersionNotSupported
 	case v == bad && hasLine(line[start:]):
 		return 0, http.StatusBadRequest
 	case len(line) == limit:
@@ -112,9 +112,6 @@ func (r *Request) parseLine(b []byte, start int, lim *Limits) (next, status int)
 	}
 	return 0, 0
 }
-
-// badMajor stands in Request.Minor for a version other than HTTP/1.
-const badMajor = 255
 
 // scanLine splits "method SP target SP version CRLF" at b[i:].
 func (r *Request) scanLine(b []byte, i int) (next int, v verdict) {
@@ -155,10 +152,10 @@ func (r *Request) scanVersion(b []byte, i int) (next int, v verdict) {
 	if string(line[:5]) != "HTTP/" || !isDigit(line[5]) || line[6] != '.' || !isDigit(line[7]) || string(line[8:]) != "\r\n" {
 		return 0, bad
 	}
-	r.Minor = min(line[7]-'0', 1)
 	if line[5] != '1' {
-		r.Minor = badMajor
+		return 0, foreign
 	}
+	r.Minor = min(line[7]-'0', 1)
 	return i + size, good
 }
 
