@@ -78,6 +78,9 @@ type bodyError struct{ err error }
 func (e *bodyError) Error() string { return "read request body: " + e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
+// ErrShortBody is a request body that ended before its announced length.
+var ErrShortBody error = &bodyError{io.ErrUnexpectedEOF}
+
 // bodyReader marks the errors of a request body.
 type bodyReader struct{ r io.Reader }
 
