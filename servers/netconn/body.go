@@ -66,10 +66,8 @@ func (b *Body) Read(p []byte) (int, error) {
 		n, err = 0, &BodyError{http.StatusRequestEntityTooLarge, errTooLarge}
 	case err == io.EOF && b.known && int64(n) < b.left:
 		err = &BodyError{http.StatusBadRequest, io.ErrUnexpectedEOF}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = &BodyError{http.StatusRequestTimeout, err}
 	case err != nil && err != io.EOF:
-		err = &BodyError{http.StatusBadRequest, err}
+		err = judge(err)
 	}
 	b.left -= int64(n)
 	if err == nil && b.known && b.left == 0 {
@@ -82,6 +80,18 @@ func (b *Body) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return n, err
+}
+
+// judge makes a BodyError of an error of the library.
+func judge(err error) error {
+	var judged *BodyError
+	switch {
+	case errors.As(err, &judged): // by the gate
+		return judged
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &BodyError{http.StatusRequestTimeout, err}
+	}
+	return &BodyError{http.StatusBadRequest, err}
 }
 
 // Ended says whether the body was read to its end.

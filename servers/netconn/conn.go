@@ -40,6 +40,7 @@ type Conn struct {
 	closed atomic.Bool
 
 	head headEnd // only the reading goroutine
+	gate *gate   // nil for none; only the reading goroutine
 
 	mu          sync.Mutex // guards the timer of reads
 	armed       atomic.Int64
@@ -97,6 +98,18 @@ func addrPort(a net.Addr) netip.AddrPort {
 // limit passes, an idle connection ends (io.EOF), an unfinished head is
 // answered 408 and ends, and in a body the error is os.ErrDeadlineExceeded.
 func (c *Conn) Read(p []byte) (int, error) {
+	if c.gate != nil {
+		return c.gate.read(c, p)
+	}
+	n, err := c.receive(p)
+	if n > 0 {
+		c.took(p[:n])
+	}
+	return n, err
+}
+
+// receive is Read below the gate.
+func (c *Conn) receive(p []byte) (int, error) {
 	for {
 		if c.shut.Load() {
 			return 0, io.EOF
@@ -106,8 +119,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 		}
 		n, err := c.tcp.Read(p)
 		if n > 0 {
-			c.took(p[:n])
 			c.unread.Store(n == len(p) && n > 1) // more may wait; one byte is net/http looking
+			if c.phase.Load() == idle {
+				c.head = headEnd{}
+				c.next(inHead)
+			}
 			return n, nil
 		}
 		if err == nil {
@@ -180,18 +196,8 @@ func (c *Conn) since() instant {
 
 // took looks at bytes that were read, to know what the next ones belong to.
 func (c *Conn) took(b []byte) {
-	switch c.phase.Load() {
-	case idle:
-		c.head = headEnd{}
-		if c.head.in(b) {
-			c.next(inBody)
-		} else {
-			c.next(inHead)
-		}
-	case inHead:
-		if c.head.in(b) {
-			c.next(inBody)
-		}
+	if c.phase.Load() == inHead && c.head.in(b) {
+		c.next(inBody)
 	}
 }
 
@@ -245,7 +251,7 @@ func (c *Conn) Begin() {
 // from the end of the head.
 func (c *Conn) BeginBody() {
 	c.begun = true
-	if c.phase.Swap(inBody) != inBody {
+	if c.gate == nil && c.phase.Swap(inBody) != inBody { // a gate knows better
 		c.until.Store(unset)
 	}
 }

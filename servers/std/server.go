@@ -29,7 +29,7 @@ func New(o weighstone.Options) weighstone.Server {
 		Handler:                      s,
 		MaxHeaderBytes:               max(s.hub.Limits.MaxHeader-slack, 1),
 		DisableGeneralOptionsHandler: true,
-		ConnContext:                  withConn,
+		ConnContext:                  s.withConn,
 		ConnState:                    connState,
 		ErrorLog:                     slog.NewLogLogger(s.hub.Log.Handler(), slog.LevelDebug),
 	}
@@ -43,8 +43,9 @@ const slack = 4096
 // connKey is the context key of the connection.
 type connKey struct{}
 
-func withConn(ctx context.Context, c net.Conn) context.Context {
+func (s *server) withConn(ctx context.Context, c net.Conn) context.Context {
 	conn := c.(*netconn.Conn)
+	conn.Strict(s.site.MaxBody())
 	conn.RefuseAlike()
 	conn.Exchange = new(values)
 	return context.WithValue(ctx, connKey{}, conn)
