@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // tailLines is how many of a process's last lines on stderr are kept.
@@ -134,10 +136,14 @@ func (p *Process) ended() error {
 // signal does nothing to a process that has ended (os.Process knows).
 func (p *Process) signal(sig syscall.Signal) { p.cmd.Process.Signal(sig) }
 
-// wait reaps the process and ends what is left of its group.
+// wait ends what is left of the process's group when it has ended, and reaps
+// it: in that order, so that the group's number still belongs to it and nobody
+// holds its pipes open.
 func (p *Process) wait() {
-	p.err = p.cmd.Wait()
+	for unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
 	syscall.Kill(-p.Pid(), syscall.SIGKILL)
+	p.err = p.cmd.Wait()
 	p.stdout.flush()
 	p.stderr.flush()
 	close(p.done)

@@ -1,0 +1,130 @@
+package experiment
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/plan"
+	"github.com/weighstone/weighstone/bench/subject"
+)
+
+// A design is an experiment made concrete for this machine and these options.
+type design struct {
+	// units are groups of cells that are compared with one another, and so
+	// run right after each other.
+	units   [][]*cell
+	compare []comparison
+	runs    int
+	// remarks go into the document: what was left out, and why.
+	remarks []string
+}
+
+// A cell is one subject under one load.
+type cell struct {
+	name    string // unique in the design, for comparisons and progress
+	subject subject.Subject
+	handler string
+	load    setting
+	plan    func(base string) (*plan.Plan, error)
+	proofs  []proof
+	// program, if set, is run instead of loading the subject, which is nil.
+	program *program
+	// claims is the metric that the cell is there for; a claim of
+	// [claimRate] stands only with a saturated server.
+	claims  metric
+	remarks []string
+
+	runs []roundRun
+}
+
+// A proof is a path whose answer must have the same bytes on all cells that
+// name the same content.
+type proof struct{ path, content string }
+
+// A setting is what a cell's subject is offered, by clients that send their
+// next request as soon as the last was answered.
+type setting struct {
+	clients, idle    int
+	keepalive        bool
+	http10           bool
+	heads            [][]byte
+	planName         string // empty for a single URL
+	warmup, duration time.Duration
+}
+
+// A comparison is a metric of two cells as the ratio a to b.
+type comparison struct {
+	name      string
+	a, b      *cell
+	metric    metric
+	published float64 // 0: nothing is published
+	source    string
+}
+
+// A metric names one of a run's figures as the document does.
+type metric string
+
+// The metrics that comparisons and verdicts use.
+const (
+	claimRate metric = "requests_per_s"
+	claimCPU  metric = "server_cpu_us_per_request"
+)
+
+// of returns the metric's value in a run, and false when it is not known.
+func (m metric) of(f *bench.Figures[float64]) (float64, bool) {
+	v := f.RequestsPerS
+	if m == claimCPU {
+		v = f.ServerCPUMicros
+	}
+	if v == nil {
+		return 0, false
+	}
+	return *v, true
+}
+
+// A roundRun is a run and the round in which it was made.
+type roundRun struct {
+	round int
+	bench.Run
+}
+
+// cells returns all cells in the order of the units.
+func (d *design) cells() []*cell {
+	var all []*cell
+	for _, u := range d.units {
+		all = append(all, u...)
+	}
+	return all
+}
+
+// order returns the cells of a round. Two rounds that follow each other have
+// the same shuffled units, and the second has the cells of each turned round:
+// A B, then B A, so that a drift of the machine favours neither.
+func (d *design) order(seed uint64, round int) []*cell {
+	rng := rand.New(rand.NewPCG(seed, uint64(round/2)))
+	var all []*cell
+	for _, u := range rng.Perm(len(d.units)) {
+		within := rng.Perm(len(d.units[u]))
+		for i := range within {
+			k := within[i]
+			if round%2 == 1 {
+				k = within[len(within)-1-i]
+			}
+			all = append(all, d.units[u][k])
+		}
+	}
+	return all
+}
+
+// A task is how one run of a cell is made.
+type task func(ctx context.Context) (bench.Run, error)
+
+// took is how long one run of c takes, about.
+func (c *cell) took() time.Duration {
+	const overhead = 60 * time.Millisecond
+	// Each idle connection is opened and has one request before the start.
+	idle := time.Duration(c.load.idle) * 60 * time.Microsecond
+	return c.load.warmup + c.load.duration + overhead + idle
+}

@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/weighstone/weighstone/fixtures"
+)
+
+// An Experiment is one comparison with its reasons.
+type Experiment struct {
+	Name     string
+	Question string // one sentence
+	// Held says what is the same on all sides; NotRepeated, what of the
+	// published study is not or can't be.
+	Held, NotRepeated string
+
+	design func(*lab) (*design, error)
+}
+
+// List returns all experiments in the order in which to show them.
+func List() []Experiment {
+	return []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card()}
+}
+
+// Find returns the experiment of a name.
+func Find(name string) (Experiment, error) {
+	var names []string
+	for _, e := range List() {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return Experiment{}, fmt.Errorf("no experiment %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// A Remote is a server that runs already, as a further subject.
+type Remote struct{ Name, URL string }
+
+// Options say how an experiment is run. The zero value serves.
+type Options struct {
+	// Quick makes fewer and shorter runs: six, the fewest that have an
+	// interval, where a design does not insist on more.
+	Quick bool
+	Runs  int // how many repetitions instead; 0: the design's own number
+
+	Variants []string // of our servers, instead of the experiment's own choice
+	Subjects []Remote // servers that run already, beside them
+
+	Binary   string // the weighstone program; empty: this one
+	FloorDir string // where floor and spawn are; empty: floor/ beside Binary
+	CGIDir   string // where the CGI programs are; empty: cgi-bin/ beside Binary
+	Fixtures string // directory of the fixtures; empty: [fixtures.DefaultDir]
+	OutDir   string // where the document is written as NAME.json; empty: nowhere
+
+	Seed     uint64         // of the order of runs and of the plans
+	Command  []string       // for the document
+	Progress func(Progress) // called from the goroutine that called Run; may be nil
+	Log      *slog.Logger   // nil discards
+}
+
+// withDefaults returns o with its empty fields filled in.
+func (o Options) withDefaults() (Options, error) {
+	if o.Binary == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return o, fmt.Errorf("find this program: %w", err)
+		}
+		o.Binary = self
+	}
+	if o.FloorDir == "" {
+		o.FloorDir = filepath.Join(filepath.Dir(o.Binary), "floor")
+	}
+	if o.CGIDir == "" {
+		o.CGIDir = filepath.Join(filepath.Dir(o.Binary), "cgi-bin")
+	}
+	if o.Fixtures == "" {
+		o.Fixtures = fixtures.DefaultDir()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o, nil
+}
+
+// variants returns the user's choice of variants, else the given ones.
+func (o *Options) variants(standard ...string) []string {
+	if len(o.Variants) > 0 {
+		return o.Variants
+	}
+	return standard
+}

@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/weighstone/weighstone/bench/plan"
+	"github.com/weighstone/weighstone/bench/subject"
+)
+
+// floor weighs every server against a C program that answers without looking.
+func floor() Experiment {
+	return Experiment{
+		Name:     "floor",
+		Question: "How much CPU does a request cost above what the system calls alone cost?",
+		Held: "A file of 100 bytes; 64 kept connections, each asking again as soon as it has its answer; the server on one core, the " +
+			"client on another; at least eleven rounds in which all servers run right after each other. The real servers have one " +
+			"event loop, no access log, sendfile and, where they have one, a cache of open files. In the second part the heads of " +
+			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before.",
+		NotRepeated: "Nothing published stands beside these figures: the floor does.",
+		design:      designFloor,
+	}
+}
+
+// floorRuns is the least number of rounds: targets are judged by this table.
+const floorRuns = 11
+
+func designFloor(l *lab) (*design, error) {
+	runs, duration := l.scaled(floorRuns, floorRuns, 1500*time.Millisecond, 600*time.Millisecond)
+	d := &design{runs: runs}
+	same, err := l.floorSubjects(d, l.Fixtures, hundred)
+	if err != nil {
+		return nil, err
+	}
+	var cells []*cell
+	for _, s := range same {
+		cells = append(cells, &cell{
+			name: s.Name(), subject: s, handler: "100.html", claims: claimCPU, plan: l.single(hundred),
+			load:   setting{clients: 64, keepalive: true, warmup: duration / 5, duration: duration},
+			proofs: []proof{{hundred, "100.html"}},
+		})
+	}
+	d.addTable("one path", cells)
+
+	list, err := l.manyPaths()
+	if err != nil {
+		return nil, err
+	}
+	mixed, err := l.floorSubjects(&design{}, l.temp, hundred, "--root", l.temp)
+	if err != nil {
+		return nil, err
+	}
+	cells = nil
+	for _, s := range mixed {
+		c := &cell{
+			name: s.Name() + ", mixed heads and paths", subject: s, handler: "1000 paths", claims: claimCPU, plan: l.mixedPlan(list, s),
+			load: setting{clients: 64, keepalive: true, heads: mixedHeads(), planName: "1000 paths of 100 bytes", warmup: duration / 5, duration: duration},
+		}
+		if s.Name() != "floor" { // it answers every path with the same file
+			c.proofs = []proof{{"/p/000.html", "path 0"}, {"/p/999.html", "path 999"}}
+		}
+		cells = append(cells, c)
+	}
+	d.addTable("mixed heads and paths", cells)
+	return d, nil
+}
+
+// floorSubjects makes the floor, our servers, and the real ones that are
+// installed, all serving root; what is not there is remarked in d.
+func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]subject.Subject, error) {
+	program, err := l.floorProgram("floor")
+	if err != nil {
+		return nil, err
+	}
+	recipes := []subject.Recipe{subject.Floor(program, filepath.Join(root, file), false)}
+	for _, name := range l.variants("epoll", "poll", "fasthttp", "fiber", "nethttp") {
+		recipes = append(recipes, subject.Weighstone(l.Binary, name, append([]string{"--fixtures", l.Fixtures}, flags...)...))
+	}
+	for _, peer := range subject.Peers() {
+		r, err := peer.Find(root)
+		if err != nil {
+			d.remarks = append(d.remarks, err.Error())
+			continue
+		}
+		recipes = append(recipes, r)
+	}
+	var all []subject.Subject
+	for _, r := range recipes {
+		s, err := l.local(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	remotes, err := l.remotes()
+	return append(all, remotes...), err
+}
+
+// addTable adds a unit in which every cell is compared with the first, the
+// floor, and epoll with nginx.
+func (d *design) addTable(part string, cells []*cell) {
+	d.units = append(d.units, cells)
+	by := map[string]*cell{}
+	for _, c := range cells {
+		by[c.subject.Name()] = c
+		if c != cells[0] {
+			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to the floor, %s", c.subject.Name(), part), a: c, b: cells[0], metric: claimCPU})
+		}
+	}
+	if by["epoll"] != nil && by["nginx"] != nil {
+		d.compare = append(d.compare, comparison{name: "epoll to nginx, " + part, a: by["epoll"], b: by["nginx"], metric: claimCPU})
+	}
+}
+
+// pathCount is how many files [lab.manyPaths] makes.
+const pathCount = 1000
+
+// manyPaths makes a document root of 1,000 different files of 100 bytes below
+// /p/, with 100.html beside, and a list of them.
+func (l *lab) manyPaths() (*plan.List, error) {
+	if err := os.MkdirAll(filepath.Join(l.temp, "p"), 0o755); err != nil {
+		return nil, fmt.Errorf("make the paths: %w", err)
+	}
+	body, err := os.ReadFile(filepath.Join(l.Fixtures, hundred))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(l.temp, hundred), body, 0o644)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the paths: %w", err)
+	}
+	var lines strings.Builder
+	for i := range pathCount {
+		path := fmt.Sprintf("/p/%03d.html", i)
+		if err := os.WriteFile(filepath.Join(l.temp, path), pathBody(i), 0o644); err != nil {
+			return nil, fmt.Errorf("make the paths: %w", err)
+		}
+		fmt.Fprintf(&lines, "%s 1 #100\n", path)
+	}
+	return plan.Parse("1000 paths", strings.NewReader(lines.String()))
+}
+
+// pathBody is the content of the i-th path: 100 bytes, no two alike.
+func pathBody(i int) []byte {
+	return fmt.Appendf(nil, "<!DOCTYPE html><title>%03d</title><p>%-63s\n", i, fmt.Sprintf("This is page %d of a thousand.", i))
+}
+
+// mixedPlan asks for the paths; the contents are checked but for the floor,
+// which has only one.
+func (l *lab) mixedPlan(list *plan.List, s subject.Subject) func(base string) (*plan.Plan, error) {
+	o := plan.Options{Seed: l.Seed}
+	if s.Name() != "floor" {
+		o.Files = func(path string) (size int64, sum [sha256.Size]byte, ok bool) {
+			var i int
+			if _, err := fmt.Sscanf(path, "/p/%03d.html", &i); err != nil || i >= pathCount {
+				return 0, sum, false
+			}
+			return 100, sha256.Sum256(pathBody(i)), true
+		}
+	}
+	return func(base string) (*plan.Plan, error) { return plan.New(list, base, o) }
+}
