@@ -24,8 +24,8 @@ func (f *Fields) Get(name string) []byte {
 		return nil
 	}
 	for i := range f.list {
-		if found, value := f.at(i); equalNames(found, name) {
-			return value
+		if s := &f.list[i]; int(s.colon-s.name) == len(name) && equalNames(f.buf[s.name:s.colon], name) {
+			return f.buf[s.value:s.end]
 		}
 	}
 	return nil
@@ -53,11 +53,9 @@ func bitOf(length int, first byte) uint64 {
 	return 1 << ((uint(length) ^ uint(first|0x20)) & 63)
 }
 
-// equalNames compares a token with any text, ignoring the case of letters.
+// equalNames compares a token with a text of the same length, ignoring the case
+// of letters.
 func equalNames(b []byte, name string) bool {
-	if len(b) != len(name) {
-		return false
-	}
 	for i, c := range b {
 		if d := name[i]; c != d && (c|0x20 != d|0x20 || c|0x20 < 'a' || c|0x20 > 'z') {
 			return false
