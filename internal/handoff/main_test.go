@@ -119,13 +119,14 @@ func addresses(fds []int) string {
 	return strings.Join(all, ",")
 }
 
-// inheritance says what a child of this process would get of the library.
+// inheritance says what a child of this process gets of the library: its open
+// descriptors, with the one that ls reads the directory by, and the variable.
 func inheritance() string {
-	out, err := exec.Command("/bin/sh", "-c", `ls /proc/$$/fd | tr '\n' ' '; env | grep -c TABLEFLIP`).Output()
-	if len(out) == 0 {
+	out, err := exec.Command("/bin/ls", "/proc/self/fd").Output()
+	if err != nil {
 		return err.Error()
 	}
-	return "child=" + strings.Join(strings.Fields(string(out)), ",")
+	return "child=" + strings.Join(strings.Fields(string(out)), ",") + os.Getenv(parentVariable)
 }
 
 func exists(dir, name string) bool {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals are what an operator can tell a serving process.
+type signals struct {
+	end, restart, reopen chan os.Signal
+}
+
+func catchSignals() *signals {
+	s := &signals{end: make(chan os.Signal, 2), restart: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
+	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGINT)
+	signal.Notify(s.restart, syscall.SIGHUP)
+	signal.Notify(s.reopen, syscall.SIGUSR1)
+	return s
+}
+
+func (s *signals) stop() {
+	signal.Stop(s.end)
+	signal.Stop(s.restart)
+	signal.Stop(s.reopen)
+}
+
+// errCut fails a server that was told twice to end, and so has cut off what
+// was in flight.
+var errCut = errors.New("ended at once, before all replies were sent")
+
+// attend waits for signals while the server serves, and drains it.
+func (v *service) attend(sig *signals, served <-chan error) error {
+	var restarts sync.WaitGroup
+	defer restarts.Wait()
+	for {
+		select {
+		case err := <-served:
+			return err // it could not go on
+		case <-sig.reopen:
+			v.reopen()
+		case <-sig.restart:
+			restarts.Go(v.restart)
+		case <-sig.end:
+			v.handoff.Stop()
+			return v.drain(sig, served)
+		case <-v.handoff.Replaced():
+			v.log.Info("a successor serves; draining")
+			return v.drain(sig, served)
+		}
+	}
+}
+
+func (v *service) reopen() {
+	if v.access == nil {
+		return
+	}
+	if err := v.access.Reopen(); err != nil {
+		v.log.Error(err.Error())
+	}
+}
+
+func (v *service) restart() {
+	if err := v.handoff.Restart(); err != nil {
+		v.log.Error("not restarted; this process goes on serving", "reason", err)
+	}
+}
+
+// drain ends the server gently, unless a signal comes or the time runs out.
+func (v *service) drain(sig *signals, served <-chan error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), v.cmd.Drain)
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() { drained <- v.server.Drain(ctx) }()
+	for {
+		select {
+		case <-sig.end:
+			return errCut
+		case <-sig.reopen:
+			v.reopen()
+		case <-sig.restart:
+			v.restart()
+		case err := <-drained:
+			if err != nil {
+				v.log.Warn("not all was sent in the time to drain", "error", err)
+			}
+			return <-served
+		}
+	}
+}

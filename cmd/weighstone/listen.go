@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers"
+)
+
+// listen returns the listeners of a predecessor, else opens one, or for more
+// than one loop as many as there are loops.
+func (v *service) listen(workers int) ([]int, error) {
+	fds, err := v.handoff.Listeners(listenerName)
+	if err != nil {
+		return fds, err
+	}
+	if len(fds) == 0 {
+		n := 1
+		if v.variant.Family == servers.Event {
+			n = workers
+		}
+		if fds, err = openListeners(v.cmd.Addr, v.cmd.Backlog, n); err != nil {
+			return fds, err
+		}
+	}
+	v.handoff.ShareListeners(listenerName, fds)
+	return fds, nil
+}
+
+// openListeners opens n listeners on addr. More than one need SO_REUSEPORT,
+// with which a port that is another server's can be bound too; so a plain one
+// is tried first, and also settles which port 0 means.
+func openListeners(addr string, backlog, n int) ([]int, error) {
+	fd, err := sys.Listen(addr, backlog, false)
+	if err != nil {
+		return nil, err
+	}
+	if n == 1 {
+		return []int{fd}, nil
+	}
+	addr = sys.LocalAddr(fd).String()
+	sys.Close(fd)
+	var fds []int
+	for range n {
+		fd, err := sys.Listen(addr, backlog, true)
+		if err != nil {
+			return fds, err
+		}
+		fds = append(fds, fd)
+	}
+	return fds, nil
+}
+
+// announce prints the one line that says where this process serves.
+func (v *service) announce(s *streams) error {
+	_, err := fmt.Fprintf(s.out, "weighstone %s ready http://%s pid %d\n", v.variant.Name, sys.LocalAddr(v.listeners[0]), os.Getpid())
+	return err
+}

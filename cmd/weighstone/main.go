@@ -1,0 +1,7 @@
+// Command weighstone serves identical content through every classic server
+// architecture and weighs the difference.
+package main
+
+import "os"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/accesslog"
+	"github.com/weighstone/weighstone/internal/handoff"
+	"github.com/weighstone/weighstone/internal/scoreboard"
+	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers"
+)
+
+type serveCmd struct {
+	Variant string `arg:"" help:"The architecture; see weighstone variants."`
+
+	Addr    string `default:"127.0.0.1:8080" help:"Where to listen: host:port; port 0 for any."`
+	Workers int    `placeholder:"N" help:"Loops of an event variant, GOMAXPROCS of a goroutine variant."`
+	Backlog int    `placeholder:"N" help:"Length of the accept queue; the kernel caps it at net.core.somaxconn."`
+
+	AccessLog string `placeholder:"FILE|-" help:"Write the common log format to FILE, or with - to stderr. SIGUSR1 reopens it."`
+	Fixtures  string `placeholder:"DIR" help:"The content; written there if it is empty or absent. By default in the user's cache."`
+	PIDFile   string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
+	Root      string `placeholder:"DIR" help:"Serve the files of DIR too, before the built-in ones."`
+	CGIBin    string `name:"cgi-bin" placeholder:"DIR" help:"Run the programs of DIR too, before the built-in ones."`
+
+	HeaderTimeout time.Duration `default:"10s" help:"From the first byte to the end of the head."`
+	BodyTimeout   time.Duration `default:"30s" help:"From the end of the head to that of the body."`
+	WriteTimeout  time.Duration `default:"30s" help:"Since the client took the last byte."`
+	IdleTimeout   time.Duration `default:"60s" help:"From a reply to the next request."`
+	CGITimeout    time.Duration `name:"cgi-timeout" default:"30s" help:"Life of a CGI program."`
+	MaxHeader     size          `default:"16KiB" help:"Request line and header lines together."`
+	MaxBody       size          `default:"64MiB" help:"Body of a request."`
+	MaxConns      int           `placeholder:"N" help:"Connections at a time; by default what the descriptor limit allows."`
+	Drain         time.Duration `default:"10s" help:"How long what is in flight may take to finish at the end."`
+}
+
+// Validate refuses what no value of a flag can mean.
+func (c *serveCmd) Validate() error {
+	for name, bad := range map[string]bool{
+		"--workers": c.Workers < 0, "--backlog": c.Backlog < 0, "--max-conns": c.MaxConns < 0,
+		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
+		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
+		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,
+	} {
+		if bad {
+			return fmt.Errorf("%s: the value is too small", name)
+		}
+	}
+	return nil
+}
+
+// A service is one serving process with what it owns.
+type service struct {
+	cmd       *serveCmd
+	variant   servers.Variant
+	log       *slog.Logger
+	handoff   *handoff.Handoff
+	board     *scoreboard.Board
+	site      *site
+	access    *accesslog.Log
+	listeners []int
+	server    weighstone.Server
+}
+
+// Run serves until it is told to end, or a successor serves.
+func (c *serveCmd) Run(s *streams) error {
+	variant, err := servers.Find(c.Variant)
+	if err != nil {
+		return usageError{err}
+	}
+	signals := catchSignals()
+	defer signals.stop()
+	v := &service{cmd: c, variant: variant, log: s.log()}
+	defer v.close()
+	if err := v.prepare(s); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- v.server.Serve(v.listeners, v.site.Site) }()
+	if err := v.handoff.Ready(); err != nil {
+		return err
+	}
+	if err := v.announce(s); err != nil {
+		return err
+	}
+	return v.attend(signals, served)
+}
+
+// prepare gets together all that serving takes, and begins nothing.
+func (v *service) prepare(s *streams) (err error) {
+	c := v.cmd
+	if _, err := sys.RaiseNoFile(); err != nil {
+		v.log.Warn("the descriptor limit stays as it is", "error", err)
+	}
+	workers := v.schedule()
+	if v.handoff, err = handoff.New(handoff.Options{PIDFile: c.PIDFile, Log: v.log}); err != nil {
+		return err
+	}
+	if v.board, err = v.openBoard(); err != nil {
+		return err
+	}
+	if v.site, err = v.newSite(); err != nil {
+		return err
+	}
+	if c.AccessLog != "" {
+		if v.access, err = accesslog.Open(c.AccessLog, s.err, v.log); err != nil {
+			return err
+		}
+	}
+	if v.listeners, err = v.listen(workers); err != nil {
+		return err
+	}
+	workers = max(workers, len(v.listeners))
+	slots, err := v.board.Claim(workers)
+	if err != nil {
+		return err
+	}
+	v.server = variant(v, workers, slots)
+	return nil
+}
+
+// variant makes the server itself.
+func variant(v *service, workers int, slots []*weighstone.Slot) weighstone.Server {
+	c := v.cmd
+	o := weighstone.Options{
+		Limits: weighstone.Limits{
+			Header: c.HeaderTimeout, Body: c.BodyTimeout, Write: c.WriteTimeout, Idle: c.IdleTimeout,
+			MaxHeader: int(c.MaxHeader), MaxBody: int64(c.MaxBody), MaxConns: c.MaxConns,
+		},
+		Workers: workers,
+		Log:     v.log,
+		Slots:   slots,
+	}
+	if v.access != nil {
+		o.Access = v.access
+	}
+	return v.variant.New(o)
+}
+
+// schedule gives the Go scheduler what the variant needs, and returns how many
+// workers there are.
+func (v *service) schedule() int {
+	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
+	if v.variant.Family == servers.Event {
+		// A loop blocked in its wait keeps its P for a while: one more lets
+		// the goroutines of waiting handlers run beside it.
+		workers = max(workers, 1)
+		runtime.GOMAXPROCS(max(cores, workers+1))
+		return workers
+	}
+	if workers > 0 {
+		runtime.GOMAXPROCS(workers)
+		return workers
+	}
+	return cores
+}
+
+// openBoard takes over the counters of a predecessor, or begins new ones.
+func (v *service) openBoard() (*scoreboard.Board, error) {
+	file, err := v.handoff.File(boardName)
+	if err != nil {
+		return nil, err
+	}
+	var board *scoreboard.Board
+	if file != nil {
+		if board, err = scoreboard.Open(file); err != nil {
+			v.log.Warn("the counters begin anew", "error", err)
+		}
+	}
+	if board == nil {
+		if board, err = scoreboard.New(scoreboard.DefaultSlots); err != nil {
+			return nil, err
+		}
+	}
+	v.handoff.Share(boardName, int(board.File().Fd()))
+	return board, nil
+}
+
+// What descriptors are called in the hand-over.
+const (
+	boardName    = "scoreboard"
+	listenerName = "http"
+)
+
+// close gives back what is left when serving has ended.
+func (v *service) close() {
+	if v.access != nil {
+		if err := v.access.Close(); err != nil {
+			v.log.Error(err.Error())
+		}
+	}
+	if v.site != nil {
+		v.site.close(v.log)
+	}
+	for _, fd := range v.listeners {
+		sys.Close(fd)
+	}
+	if v.board != nil {
+		if err := v.board.Close(); err != nil {
+			v.log.Error(err.Error())
+		}
+	}
+	if v.handoff != nil {
+		v.handoff.RemovePIDFile()
+	}
+}

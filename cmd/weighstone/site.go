@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/fixtures"
+	"github.com/weighstone/weighstone/handlers/api"
+	"github.com/weighstone/weighstone/handlers/gateway/cgi"
+	"github.com/weighstone/weighstone/handlers/static"
+	"github.com/weighstone/weighstone/handlers/status"
+)
+
+// A site is the table of routes with the handlers that hold something open.
+type site struct {
+	*weighstone.Site
+	files    *static.Handler
+	programs *cgi.Handler
+}
+
+// newSite assembles what is served. Files and programs of the user come
+// before the built-in ones; the other routes are exact or longer prefixes, so
+// nothing can take their place.
+func (v *service) newSite() (*site, error) {
+	c := v.cmd
+	dir := c.Fixtures
+	if dir == "" {
+		dir = fixtures.DefaultDir()
+	}
+	if _, err := fixtures.Ensure(dir); err != nil {
+		return nil, err
+	}
+	roots := present(c.Root, dir)
+	s := new(site)
+	var err error
+	if s.files, err = static.New(static.Options{Roots: roots, Log: v.log}); err != nil {
+		return nil, err
+	}
+	s.programs, err = cgi.New(cgi.Options{
+		Dirs: present(c.CGIBin, builtinPrograms(v.log)), Root: roots[0], Timeout: c.CGITimeout, Log: v.log,
+		Site: func() *weighstone.Site { return s.Site },
+	})
+	if err != nil {
+		s.close(v.log)
+		return nil, err
+	}
+	routes := append(api.Routes(),
+		weighstone.Route{Pattern: "/server-status", Methods: weighstone.GET | weighstone.HEAD, Handler: status.New(v.report)},
+		s.programs.Route(),
+		weighstone.Route{Pattern: "/", Methods: weighstone.GET | weighstone.HEAD, Handler: s.files},
+	)
+	if s.Site, err = weighstone.NewSite(int64(c.MaxBody), routes...); err != nil {
+		s.close(v.log)
+		return nil, err
+	}
+	return s, nil
+}
+
+// report is what /server-status tells, of all processes together.
+func (v *service) report() status.Report {
+	return status.Report{
+		Variant: v.variant.Name, PID: os.Getpid(),
+		Started: v.board.Started(), Restarts: int(v.board.Restarts()), Stats: v.board.Sum(),
+	}
+}
+
+// builtinPrograms returns the directory of the CGI programs that are built
+// beside this one, empty if there is none.
+func builtinPrograms(log *slog.Logger) string {
+	self, err := os.Executable()
+	if err != nil {
+		log.Warn("the built-in CGI programs are missing", "error", err)
+		return ""
+	}
+	dir := filepath.Join(filepath.Dir(self), "cgi")
+	if _, err := os.Stat(dir); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			log.Warn("the built-in CGI programs are missing", "error", err)
+		}
+		return ""
+	}
+	return dir
+}
+
+// present returns the names that are not empty.
+func present(names ...string) []string {
+	var out []string
+	for _, n := range names {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// close ends what the handlers hold.
+func (s *site) close(log *slog.Logger) {
+	if s.programs != nil {
+		if err := s.programs.Close(); err != nil {
+			log.Error(err.Error())
+		}
+	}
+	if err := s.files.Close(); err != nil {
+		log.Error(err.Error())
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/weighstone/weighstone/servers"
+)
+
+type variantsCmd struct {
+	Name string `arg:"" optional:"" help:"Only this one."`
+	JSON bool   `name:"json" help:"As JSON."`
+}
+
+// Run lists the variants.
+func (c *variantsCmd) Run(s *streams) error {
+	all := servers.All()
+	if c.Name != "" {
+		v, err := servers.Find(c.Name)
+		if err != nil {
+			return usageError{err}
+		}
+		if !c.JSON {
+			return describe(s.out, &v)
+		}
+		return writeJSON(s.out, v)
+	}
+	if c.JSON {
+		return writeJSON(s.out, all)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tFAMILY\tDISPATCH\tCONCURRENT\tKEEP-ALIVE\tAS IN")
+	for _, v := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Family, v.Dispatch, v.Concurrent, yes(v.Keepalive), strings.Join(v.Historical, ", "))
+	}
+	return w.Flush()
+}
+
+// describe tells all there is about one variant.
+func describe(out io.Writer, v *servers.Variant) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"name", v.Name},
+		{"family", string(v.Family)},
+		{"accept", v.Accept},
+		{"dispatch", v.Dispatch},
+		{"concurrency", v.Concurrency},
+		{"concurrent", string(v.Concurrent)},
+		{"keepalive", yes(v.Keepalive)},
+		{"historical", strings.Join(v.Historical, ", ")},
+		{"knobs", strings.Join(v.Knobs, ", ")},
+	} {
+		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+	}
+	return w.Flush()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// writeJSON writes v indented, with a line end.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,108 @@
+// Package servers is the table of all variants: each a server architecture
+// under a name.
+package servers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/fast"
+	"github.com/weighstone/weighstone/servers/fiber"
+	"github.com/weighstone/weighstone/servers/loop"
+	"github.com/weighstone/weighstone/servers/std"
+)
+
+// A Family is a way to do more than one thing at a time.
+type Family string
+
+// The families.
+const (
+	// Goroutine: a goroutine for each connection, on the Go scheduler.
+	Goroutine Family = "goroutine"
+	// Event: loops that wait for readiness on all of their connections.
+	Event Family = "event"
+)
+
+// A Concurrent is how many connections a variant serves at a time.
+type Concurrent string
+
+// The bounds of concurrency.
+const (
+	One       Concurrent = "1"
+	Workers   Concurrent = "N" // as many as it has workers
+	Unlimited Concurrent = "unlimited"
+)
+
+// A Variant is one row of the table.
+type Variant struct {
+	Name        string     `json:"name"`
+	Family      Family     `json:"family"`
+	Accept      string     `json:"accept"`      // who takes connections from the queue
+	Dispatch    string     `json:"dispatch"`    // how it learns that one is ready
+	Concurrency string     `json:"concurrency"` // what a connection has of its own
+	Concurrent  Concurrent `json:"concurrent"`
+	Keepalive   bool       `json:"keepalive"`
+	Historical  []string   `json:"historical"` // servers that were built so
+	Knobs       []string   `json:"knobs"`      // flags of serve with a meaning of their own here
+
+	New func(weighstone.Options) weighstone.Server `json:"-"`
+}
+
+// All returns the variants in the order in which to show them.
+func All() []Variant {
+	return []Variant{
+		{
+			Name: "nethttp", Family: Goroutine,
+			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Go net/http (2009)", "Caddy (2015)"},
+			Knobs:      []string{"--workers is GOMAXPROCS"},
+			New:        std.New,
+		},
+		{
+			Name: "fasthttp", Family: Goroutine,
+			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine of a pool, last used first",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"fasthttp (2015)"},
+			Knobs:      []string{"--workers is GOMAXPROCS"},
+			New:        fast.New,
+		},
+		{
+			Name: "fiber", Family: Goroutine,
+			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine of a pool, and a router's context",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Fiber (2020)", "Express (2010) in its manner of routing"},
+			Knobs:      []string{"--workers is GOMAXPROCS"},
+			New:        fiber.New,
+		},
+		{
+			Name: "epoll", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "epoll", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"lighttpd (2003)", "nginx (2004)", "Cherokee (2001)", "h2o (2014)"},
+			Knobs:      []string{"--workers is the number of loops, a SO_REUSEPORT listener for each"},
+			New:        loop.NewEpoll,
+		},
+		{
+			Name: "poll", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "poll", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"thttpd (1998)", "mathopd (1996)", "Boa (1995, with select)", "Zeus (1995)"},
+			Knobs:      []string{"--workers is the number of loops, a SO_REUSEPORT listener for each"},
+			New:        loop.NewPoll,
+		},
+	}
+}
+
+// Find returns the variant of a name.
+func Find(name string) (Variant, error) {
+	var names []string
+	for _, v := range All() {
+		if v.Name == name {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	return Variant{}, fmt.Errorf("no variant %q: there are %s", name, strings.Join(names, ", "))
+}
