@@ -101,21 +101,19 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.Pipeline, 1)
 	fill(&c.HashEvery, defaultHashEvery)
 	fill(&c.Timeout, defaultTimeout)
-	fill(&c.Workers, max(len(c.CPUs), 1))
 	if c.Requests == 0 {
 		fill(&c.Duration, defaultDuration)
 	}
 	if !c.Keepalive {
 		c.PerConn = 1
 	}
-	if c.Workers == 1 && len(c.CPUs) == 0 {
-		c.Workers = runtime.GOMAXPROCS(0)
-	}
+	fill(&c.Workers, len(c.CPUs))
+	fill(&c.Workers, runtime.GOMAXPROCS(0))
 	c.Workers = min(c.Workers, c.Clients)
 	switch {
 	case c.Plan == nil || len(c.Plan.Classes()) == 0:
 		return c, errors.New("load: no plan")
-	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.Think < 0 || c.HashEvery < 0:
+	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.Think < 0 || c.HashEvery < 0 || c.Workers < 0:
 		return c, errors.New("load: a number is negative")
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
 		return c, fmt.Errorf("load: %d requests are fewer than %d clients", c.Requests, c.Clients)

@@ -58,13 +58,15 @@ func (w *worker) connect(c *client) {
 // connectEnded deals with the first event of a connection.
 func (w *worker) connectEnded(c *client, events uint32) {
 	if events&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-		errno := sys.SocketError(c.fd)
-		w.clock()
-		w.fail(c, connectFault(errno), nil, errno)
-		return
+		// Without an error it was connected and has been closed since.
+		if errno := sys.SocketError(c.fd); errno != 0 {
+			w.clock()
+			w.fail(c, connectFault(errno), nil, errno)
+			return
+		}
 	}
 	w.opened(c)
-	if c.state == connOpen && events&(unix.EPOLLIN|unix.EPOLLRDHUP) != 0 {
+	if c.state == connOpen && events&^unix.EPOLLOUT != 0 {
 		w.readable(c, events)
 	}
 }

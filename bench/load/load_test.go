@@ -113,7 +113,7 @@ func TestFaultsByCause(t *testing.T) {
 		"empty":        {func(c *net.TCPConn) bool { io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n"); return true }, bench.FaultLength},
 		"until close":  {func(c *net.TCPConn) bool { io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n012"); return false }, bench.FaultLength},
 		"one bad byte": {func(c *net.TCPConn) bool { io.WriteString(c, ok("0123456780")); return true }, bench.FaultContent},
-		"no reply":     {func(c *net.TCPConn) bool { time.Sleep(700 * time.Millisecond); return false }, bench.FaultTimeout},
+		"no reply":     {func(c *net.TCPConn) bool { io.Copy(io.Discard, c); return false }, bench.FaultTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serveScript(t, func(n int64, conn *net.TCPConn, _ string) bool {
@@ -123,7 +123,11 @@ func TestFaultsByCause(t *testing.T) {
 				io.WriteString(conn, ok(right))
 				return true
 			})
-			r := runs(t, s.url, Config{Plan: known, Requests: 200, Clients: 4, Keepalive: true, Timeout: 300 * time.Millisecond})
+			config := Config{Plan: known, Requests: 200, Clients: 4, Keepalive: true}
+			if c.fault == bench.FaultTimeout {
+				config.Timeout = time.Second
+			}
+			r := runs(t, s.url, config)
 			var want bench.Faults
 			want[bench.FaultNone], want[c.fault] = 196, 4
 			if r.Tally.Faults != want {
@@ -450,7 +454,7 @@ func TestProgress(t *testing.T) {
 	var seen []Progress
 	r := runs(t, s.url, Config{Duration: 1200 * time.Millisecond, Clients: 1, Keepalive: true, Think: time.Millisecond,
 		Progress: func(p Progress) { seen = append(seen, p) }})
-	if len(seen) != 1 || seen[0].Good == 0 || seen[0].Good > r.Good() {
+	if len(seen) == 0 || seen[0].Good == 0 || seen[0].Good > r.Good() {
 		t.Errorf("progress %+v of %d", seen, r.Good())
 	}
 }

@@ -144,7 +144,6 @@ func (w *worker) open() error {
 func (w *worker) close() {
 	for i := range w.clients {
 		if c := &w.clients[i]; c.fd >= 0 {
-			w.counts.closedByClient++
 			sys.Close(c.fd)
 		}
 	}
@@ -183,6 +182,9 @@ func (w *worker) loop() {
 	w.cpu.end(w.clock())
 	for i := range w.clients {
 		w.counts.unfinished += uint64(w.clients[i].count)
+		if w.clients[i].state == connOpen {
+			w.counts.closedByClient++
+		}
 	}
 	w.publish()
 }
