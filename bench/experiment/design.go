@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -117,9 +116,6 @@ func (d *design) order(seed uint64, round int) []*cell {
 	}
 	return all
 }
-
-// A task is how one run of a cell is made.
-type task func(ctx context.Context) (bench.Run, error)
 
 // took is how long one run of c takes, about.
 func (c *cell) took() time.Duration {

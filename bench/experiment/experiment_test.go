@@ -290,7 +290,7 @@ func TestOrderTurnsRound(t *testing.T) {
 	if len(distinct) < 5 {
 		t.Errorf("the order is hardly shuffled: %v", distinct)
 	}
-	if text(0) != text(0) {
+	if again := text(0); again != text(0) {
 		t.Error("the same seed gives another order")
 	}
 }
