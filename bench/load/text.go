@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,8 +26,8 @@ func WriteText(w io.Writer, r *Result) error {
 		fmt.Fprintf(&b, "%-14s "+format+"\n", append([]any{label}, args...)...)
 	}
 	row("requests", "%s good, %s bad in %.2f s", grouped(r.Good()), grouped(r.Bad()), r.Elapsed.Seconds())
-	row("rate", "%.1f /s", r.Rate())
-	row("throughput", "%.2f Mbit/s (10^6 bits, heads included)", float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds())
+	row("rate", "%s /s", figure(r.Rate(), 1))
+	row("throughput", "%s Mbit/s (10^6 bits, heads included)", figure(float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds(), 2))
 	row("latency ms", "%s", quantileText(&t.Latency))
 	if r.Config.Pacer != nil {
 		row("service ms", "%s", quantileText(&t.Service))
@@ -43,7 +44,7 @@ func WriteText(w io.Writer, r *Result) error {
 	if r.Config.Idle > 0 {
 		row("idle", "%d held open, of which the server closed %d", r.IdleOpened, r.IdleLost)
 	}
-	row("Little's load", "%.2f of %d", r.Little(), r.Config.Clients*r.Config.Pipeline)
+	row("Little's load", "%s of %d", figure(r.Little(), 2), r.Config.Clients*r.Config.Pipeline)
 	row("client CPU", "%s", r.cpuText())
 	row("statuses", "%s", statusText(t))
 	if r.Bad() > 0 {
@@ -89,7 +90,7 @@ func (r *Result) offered() string {
 
 func (r *Result) cpuText() string {
 	used := r.CPUUser + r.CPUSystem
-	s := fmt.Sprintf("%.0f %% of %d cores (user %.2f s, system %.2f s)", 100*r.ClientCPU(), r.Config.Workers, r.CPUUser.Seconds(), r.CPUSystem.Seconds())
+	s := fmt.Sprintf("%s %% of %d cores (user %.2f s, system %.2f s)", figure(100*r.ClientCPU(), 0), r.Config.Workers, r.CPUUser.Seconds(), r.CPUSystem.Seconds())
 	if n := r.Good() + r.Bad(); n > 0 {
 		s += fmt.Sprintf(", %.1f us a request", float64(used.Microseconds())/float64(n))
 	}
@@ -142,6 +143,14 @@ func faultText(f *bench.Faults) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// figure writes a number, "-" for what could not be computed.
+func figure(v float64, decimals int) string {
+	if bench.Number(v) == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
 // grouped writes n with a comma between each three digits.

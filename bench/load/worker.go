@@ -170,6 +170,7 @@ func (w *worker) clock() time.Duration {
 // loop runs until every exchange is over or the run is stopped.
 func (w *worker) loop() {
 	w.clock()
+	w.scan()
 	for i := range w.clients {
 		for range w.config.Pipeline {
 			w.busy++
