@@ -21,6 +21,9 @@ type cli struct {
 	Variants variantsCmd `cmd:"" help:"List the server architectures, or tell of one."`
 	Serve    serveCmd    `cmd:"" help:"Serve the site through one architecture."`
 	Fixtures fixturesCmd `cmd:"" help:"Write, verify or list the content that is served."`
+	Load     loadCmd     `cmd:"" help:"Put load on a server and check every reply."`
+	Bench    benchCmd    `cmd:"" help:"Make a comparison: start servers, measure them in turn, judge."`
+	Peers    peersCmd    `cmd:"" help:"List the real servers and load tools found here."`
 }
 
 // streams are the program's own, as commands get them.

@@ -81,6 +81,9 @@ func (c *serveCmd) Run(s *streams) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- v.server.Serve(v.listeners, v.site.Site) }()
+	if v.handoff.Inherited() {
+		v.board.Restarted()
+	}
 	if err := v.handoff.Ready(); err != nil {
 		return err
 	}
@@ -119,12 +122,11 @@ func (v *service) prepare(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	v.server = variant(v, workers, slots)
+	v.server = v.newServer(workers, slots)
 	return nil
 }
 
-// variant makes the server itself.
-func variant(v *service, workers int, slots []*weighstone.Slot) weighstone.Server {
+func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Server {
 	c := v.cmd
 	o := weighstone.Options{
 		Limits: weighstone.Limits{

@@ -68,6 +68,9 @@ func (v *service) report() status.Report {
 	}
 }
 
+// cgiDirName is where the built-in CGI programs are, beside this program.
+const cgiDirName = "cgi"
+
 // builtinPrograms returns the directory of the CGI programs that are built
 // beside this one, empty if there is none.
 func builtinPrograms(log *slog.Logger) string {
@@ -76,7 +79,7 @@ func builtinPrograms(log *slog.Logger) string {
 		log.Warn("the built-in CGI programs are missing", "error", err)
 		return ""
 	}
-	dir := filepath.Join(filepath.Dir(self), "cgi")
+	dir := filepath.Join(filepath.Dir(self), cgiDirName)
 	if _, err := os.Stat(dir); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			log.Warn("the built-in CGI programs are missing", "error", err)

@@ -81,8 +81,8 @@ func New(n int) (*Board, error) {
 // the successor is another build. It should begin with a new board.
 var ErrLayout = errors.New("the scoreboard has another layout")
 
-// Open maps the board that file was given by a predecessor, counts a restart,
-// and takes file over, also when it fails.
+// Open maps the board that a predecessor handed on as file, which it takes
+// over, also when it fails.
 func Open(file *os.File) (*Board, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -104,7 +104,6 @@ func Open(file *os.File) (*Board, error) {
 		return nil, fmt.Errorf("open scoreboard: %w", ErrLayout)
 	}
 	b.bound(int(room))
-	b.head.restarts.Add(1)
 	return b, nil
 }
 
@@ -137,7 +136,10 @@ func (b *Board) File() *os.File { return b.file }
 // Started returns when the first process of the line made the board.
 func (b *Board) Started() time.Time { return time.Unix(0, b.head.started) }
 
-// Restarts returns how many successors have opened the board.
+// Restarted counts a restart: this process is a successor and serves.
+func (b *Board) Restarted() { b.head.restarts.Add(1) }
+
+// Restarts returns how many restarts there have been.
 func (b *Board) Restarts() int64 { return b.head.restarts.Load() }
 
 // Close gives this process's slots back and unmaps the memory. No worker may

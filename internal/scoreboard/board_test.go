@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	b.Restarted()
 	slots[1].Conns[weighstone.StateHead].Add(7)
 	count(slots[1], 200, 1000)
 	fmt.Println("counted")

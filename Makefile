@@ -1,0 +1,113 @@
+# weighstone: make help lists what there is to make.
+
+GO      ?= go
+CC      ?= cc
+CFLAGS  ?= -O2 -Wall -Wextra
+FUZZTIME ?= 5s
+
+VARIANTS := nethttp fasthttp fiber epoll poll
+PROGRAMS := echo hello mirror send
+FLOORS   := floor spawn
+
+HAVE_CC := $(shell command -v $(CC) 2>/dev/null)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-zA-Z%-]+:.*## / { sub(/%/, "VARIANT", $$1); printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "VARIANT is one of: $(VARIANTS)"
+
+.PHONY: build
+build: bin/weighstone programs ## build bin/weighstone and the sample CGI programs
+
+# go build looks for itself what has changed.
+.PHONY: bin/weighstone
+bin/weighstone:
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./cmd/weighstone
+
+# The sample programs: in C, or where there is no C compiler the same in Go.
+.PHONY: programs
+programs: $(PROGRAMS:%=bin/cgi/%) bin/cgi/hello.sh bin/cgi/hello.pl
+
+ifneq ($(HAVE_CC),)
+bin/cgi/%: cgi/prog/%.c | bin/cgi
+	$(CC) $(CFLAGS) -o $@ $<
+
+bin/floor/%: bench/floor/%.c | bin/floor
+	$(CC) $(CFLAGS) -o $@ $<
+else
+$(PROGRAMS:%=bin/cgi/%): cgi/prog/gocgi/main.go | bin/cgi
+	@echo "no C compiler ($(CC)): $@ is the same program in Go" >&2
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./cgi/prog/gocgi
+
+bin/floor/%: bench/floor/%.c
+	@echo "no C compiler ($(CC)): $@ can't be built, and there is no measuring against it" >&2
+	@false
+endif
+
+bin/cgi/%.sh: cgi/prog/%.sh | bin/cgi
+	install -m 755 $< $@
+
+bin/cgi/%.pl: cgi/prog/%.pl | bin/cgi
+	install -m 755 $< $@
+
+bin/cgi bin/floor:
+	@mkdir -p $@
+
+.PHONY: floors
+floors: $(FLOORS:%=bin/floor/%)
+
+.PHONY: $(VARIANTS:%=serve-%)
+$(VARIANTS:%=serve-%): serve-%: build
+	bin/weighstone serve $* $(FLAGS)
+
+serve-%: ## serve on http://127.0.0.1:8080 through a variant; FLAGS="--addr :8081 ..."
+	@echo "no variant $*: there are $(VARIANTS)" >&2; exit 2
+
+.PHONY: $(VARIANTS:%=bench-%)
+$(VARIANTS:%=bench-%): bench-%: build floors
+	bin/weighstone bench card --variants $* $(FLAGS)
+
+bench-%: ## measure one variant under the standard loads, the floor beside
+	@echo "no variant $*: there are $(VARIANTS)" >&2; exit 2
+
+.PHONY: bench
+bench: build ## compare API with CGI and poll with epoll, published figures beside (4 minutes)
+	bin/weighstone bench api-vs-cgi epoll-vs-poll --quick $(FLAGS)
+
+.PHONY: bench-floor
+bench-floor: build floors ## print the speed table: the floor, our engines, real servers found here
+	bin/weighstone bench floor $(FLAGS)
+
+.PHONY: test
+test: build floors ## run all tests; nothing but loopback is needed
+	$(GO) test ./...
+
+.PHONY: test-race
+test-race: build floors ## run all tests under the race detector
+	$(GO) test -race ./...
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted:" >&2; echo "$$unformatted" >&2; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+.PHONY: soak
+soak: build floors ## run the long tests too: more restarts, longer loads, more fuzzing
+	WEIGHSTONE_SOAK=1 $(GO) test -count=1 -timeout 60m ./...
+	$(MAKE) fuzz FUZZTIME=60s
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin out

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/experiment"
+	"github.com/weighstone/weighstone/bench/report"
+	"github.com/weighstone/weighstone/servers"
+)
+
+type benchCmd struct {
+	Run  benchRunCmd  `cmd:"" default:"withargs" help:"Make experiments."`
+	List benchListCmd `cmd:"" help:"List the experiments."`
+}
+
+type benchRunCmd struct {
+	Names    []string `arg:"" name:"name" help:"Experiments; see weighstone bench list."`
+	Quick    bool     `help:"Fewer and shorter runs."`
+	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too."`
+	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice."`
+	Subject  []string `sep:"none" placeholder:"NAME=URL" help:"A server that runs already, beside ours."`
+	Output   string   `short:"o" enum:"text,json" default:"text" help:"text or json."`
+	Fixtures string   `placeholder:"DIR" help:"The content; by default in the user's cache."`
+	Seed     uint64   `default:"1" help:"Of the order of runs."`
+}
+
+// Run makes the experiments one after the other and reports each at once.
+func (c *benchRunCmd) Run(s *streams) error {
+	o, err := c.options(s)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	clear := func() {}
+	if f, ok := s.err.(*os.File); ok {
+		p := report.NewProgress(f)
+		o.Progress, clear = p.Show, p.Clear
+	}
+	failed := false
+	for i, name := range c.Names {
+		doc, err := experiment.Run(ctx, name, o)
+		clear()
+		if doc != nil {
+			if i > 0 && c.Output == "text" {
+				fmt.Fprintln(s.out)
+			}
+			if werr := c.write(s, doc); werr != nil {
+				return fmt.Errorf("write the result: %w", werr)
+			}
+			failed = failed || doc.Verdict.Failed()
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+	}
+	if failed {
+		return errSilent
+	}
+	return nil
+}
+
+func (c *benchRunCmd) write(s *streams, doc *bench.Document) error {
+	if c.Output == "json" {
+		return report.JSON(s.out, doc)
+	}
+	return report.Text(s.out, doc)
+}
+
+// options checks the names before anything is started.
+func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
+	o := experiment.Options{
+		Quick: c.Quick, Variants: c.Variants, Fixtures: c.Fixtures, OutDir: c.Out,
+		Seed: c.Seed, Command: s.args, Log: s.log(),
+	}
+	for _, name := range c.Names {
+		if _, err := experiment.Find(name); err != nil {
+			return o, usageError{err}
+		}
+	}
+	for _, name := range c.Variants {
+		if _, err := servers.Find(name); err != nil {
+			return o, usageError{err}
+		}
+	}
+	for _, pair := range c.Subject {
+		name, url, found := strings.Cut(pair, "=")
+		if !found || name == "" {
+			return o, usagef("--subject: expected NAME=URL, but got %q", pair)
+		}
+		o.Subjects = append(o.Subjects, experiment.Remote{Name: name, URL: url})
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return o, fmt.Errorf("find this program: %w", err)
+	}
+	o.Binary = self
+	o.FloorDir = filepath.Join(filepath.Dir(self), "floor")
+	o.CGIDir = filepath.Join(filepath.Dir(self), cgiDirName)
+	return o, nil
+}
+
+type benchListCmd struct {
+	JSON bool `name:"json" help:"As JSON."`
+}
+
+// Run lists the experiments.
+func (c *benchListCmd) Run(s *streams) error {
+	type row struct {
+		Name        string `json:"name"`
+		Question    string `json:"question"`
+		Held        string `json:"held"`
+		NotRepeated string `json:"not_repeated"`
+	}
+	rows := []row{}
+	for _, e := range experiment.List() {
+		rows = append(rows, row{e.Name, e.Question, e.Held, e.NotRepeated})
+	}
+	if c.JSON {
+		return writeJSON(s.out, rows)
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\n", r.Name, r.Question)
+	}
+	return w.Flush()
+}
