@@ -139,22 +139,3 @@ func TestVariablesOfRequest(t *testing.T) {
 		}
 	}
 }
-
-type discard struct{}
-
-func (discard) Field(_, _ []byte) {}
-
-// emptyFields keeps the fields out of the count.
-type emptyFields struct{}
-
-func (emptyFields) Get(string) []byte         { return nil }
-func (emptyFields) Each(weighstone.FieldSink) {}
-
-func TestVariablesAllocateNothing(t *testing.T) {
-	x := request()
-	x.In.Fields = emptyFields{}
-	s := cgi.Script{Interface: cgi.Interface, Name: "/s", File: "/f", Root: "/r", Info: "/i"}
-	if n := testing.AllocsPerRun(100, func() { cgi.Variables(x, s, discard{}) }); n > 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}

@@ -39,20 +39,20 @@ func (p *Process) plumb(cmd *Command, b *birth, theirs *[]int) error {
 	var r, w int
 	switch {
 	case cmd.Input != nil:
-		b.files[0] = cmd.Input.Fd()
+		b.files[0] = int(cmd.Input.Fd())
 	case cmd.Feed:
 		if r, w, err = pipe(1); err != nil {
 			return err
 		}
 		*theirs = append(*theirs, r)
-		b.files[0] = uintptr(r)
+		b.files[0] = r
 		p.Stdin = os.NewFile(uintptr(w), "stdin of a script")
 	}
 	if r, w, err = pipe(0); err != nil {
 		return err
 	}
 	*theirs = append(*theirs, w)
-	b.files[1] = uintptr(w)
+	b.files[1] = w
 	p.Stdout = os.NewFile(uintptr(r), "stdout of a script")
 	if !cmd.Complain {
 		return nil
@@ -61,7 +61,7 @@ func (p *Process) plumb(cmd *Command, b *birth, theirs *[]int) error {
 		return err
 	}
 	*theirs = append(*theirs, w)
-	b.files[2] = uintptr(w)
+	b.files[2] = w
 	p.Stderr = r
 	return nil
 }

@@ -17,18 +17,19 @@ import (
 type Spawner struct {
 	work chan *birth
 	done chan struct{}
-	null *os.File
 	once sync.Once
 }
 
 // A birth is one start on its way to the thread and back.
 type birth struct {
 	cmd   *Command
-	files [3]uintptr
+	files [3]int // standard input, output and error; noFile for /dev/null
 	pid   int
 	err   error
 	over  chan struct{}
 }
+
+const noFile = -1
 
 // New makes a Spawner. Its owner closes it when no more is to be started.
 func New() (*Spawner, error) {
@@ -36,28 +37,26 @@ func New() (*Spawner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make spawner: %w", err)
 	}
-	s := &Spawner{work: make(chan *birth), done: make(chan struct{}), null: null}
-	go s.loop()
+	s := &Spawner{work: make(chan *birth), done: make(chan struct{})}
+	go s.loop(null)
 	return s, nil
 }
 
 // Close ends the thread, and by that kills what still runs of the processes
 // that it started. They still want to be reaped.
 func (s *Spawner) Close() error {
-	s.once.Do(func() {
-		close(s.done)
-		s.null.Close()
-	})
+	s.once.Do(func() { close(s.done) })
 	return nil
 }
 
 // loop is the thread. It never unlocks: the thread ends with the goroutine.
-func (s *Spawner) loop() {
+func (s *Spawner) loop(null *os.File) {
 	runtime.LockOSThread()
+	defer null.Close()
 	for {
 		select {
 		case b := <-s.work:
-			b.pid, b.err = forkExec(b)
+			b.pid, b.err = forkExec(b, null.Fd())
 			b.over <- struct{}{}
 		case <-s.done:
 			return
@@ -68,11 +67,17 @@ func (s *Spawner) loop() {
 // forkExec starts a program with three descriptors and nothing else of ours:
 // every other is close-on-exec, the signal mask and dispositions are those
 // that the Go runtime found at its start, SIGPIPE at its default.
-func forkExec(b *birth) (int, error) {
+func forkExec(b *birth, null uintptr) (int, error) {
+	var files [3]uintptr
+	for i, fd := range b.files {
+		if files[i] = uintptr(fd); fd == noFile {
+			files[i] = null
+		}
+	}
 	return syscall.ForkExec(b.cmd.Path, []string{b.cmd.Path}, &syscall.ProcAttr{
 		Dir:   b.cmd.Dir,
 		Env:   b.cmd.Env,
-		Files: b.files[:],
+		Files: files[:],
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 }
@@ -82,9 +87,7 @@ func forkExec(b *birth) (int, error) {
 // ENOMEM, EMFILE and ENFILE of a machine that has no room just now.
 func (s *Spawner) Start(cmd *Command) (*Process, error) {
 	p := &Process{Stderr: -1}
-	b := &birth{cmd: cmd, over: make(chan struct{}, 1)}
-	null := s.null.Fd()
-	b.files = [3]uintptr{null, null, null}
+	b := &birth{cmd: cmd, files: [3]int{noFile, noFile, noFile}, over: make(chan struct{}, 1)}
 	var theirs []int
 	err := p.plumb(cmd, b, &theirs)
 	if err == nil {

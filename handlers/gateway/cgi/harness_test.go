@@ -149,7 +149,6 @@ type call struct {
 	body           io.Reader
 	length         int64
 	minor          uint8
-	host           string
 	gone           chan struct{}
 }
 
@@ -205,7 +204,10 @@ func (h *host) do(c call) answer {
 	case weighstone.BodyScratch:
 		a.body = string(x.Scratch)
 	case weighstone.BodyPage:
-		a.body = string(x.Out.Body.Page.Bytes)
+		a.body, a.kind = string(x.Out.Body.Page.Bytes), x.Out.Body.Page.Type
+	case weighstone.BodyFile:
+		b, err := io.ReadAll(io.NewSectionReader(x.Out.Body.File, x.Out.Body.Offset, x.Out.Body.Length))
+		a.body, a.broken = string(b), err
 	case weighstone.BodyStream:
 		a.stream = true
 		var b []byte

@@ -86,7 +86,7 @@ func TestProgramFindsACleanPlace(t *testing.T) {
 
 func TestSignalsAreDefault(t *testing.T) {
 	h := newHost(t, Options{})
-	h.script("signals", `printf 'Content-Type: a/b\n\n'; grep -E 'Sig(Blk|Ign)' /proc/$$/status`)
+	h.script("signals", `printf 'Content-Type: a/b\n\n'; grep -E 'Sig(Blk|Ign)' /proc/self/status`)
 	for _, line := range strings.Split(strings.TrimSpace(h.get("signals").body), "\n") {
 		name, mask, _ := strings.Cut(line, ":")
 		bits, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)

@@ -27,7 +27,7 @@ func TestReplies(t *testing.T) {
 
 		{"client-redirect", `printf 'Location: http://h/x\n\n'`, 302, "", "", "Location", "http://h/x"},
 		{"redirect-document", `printf 'Status: 301\nLocation: http://h/x\nContent-Type: a/b\n\nthere'`, 301, "a/b", "there", "Location", "http://h/x"},
-		{"local-redirect", `printf 'Location: /page?x\n\n'`, 200, "", "a page\n", "", ""},
+		{"local-redirect", `printf 'Location: /page?x\n\n'`, 200, "text/plain", "a page\n", "", ""},
 		{"redirect-nowhere", `printf 'Location: /nowhere\n\n'`, 404, "text/plain; charset=utf-8", statusText(404), "", ""},
 		{"redirect-host", `printf 'Location: //evil/x\n\n'`, 500, "text/plain; charset=utf-8", statusText(500), "Location", ""},
 
