@@ -86,6 +86,7 @@ func compareMechanisms(server string, mix plan.Mix, api, cgi *cell) []comparison
 	if mix == plan.Static {
 		rate.name = fmt.Sprintf("%s, %s: the same twice", server, mix)
 		cpu.name = rate.name
+		rate.same, cpu.same = true, true
 		return []comparison{rate, cpu}
 	}
 	if p, ok := published.APIOverCGI("iis", string(mix)); ok {
@@ -95,6 +96,7 @@ func compareMechanisms(server string, mix plan.Mix, api, cgi *cell) []comparison
 	all := []comparison{rate, cpu}
 	if p, ok := published.APIOverCGI("netsite", string(mix)); ok && mix == plan.Heavy {
 		netsite := rate
+		netsite.name += ", beside NetSite"
 		netsite.published, netsite.source = p.Value, p.Source
 		all = append(all, netsite)
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/weighstone/weighstone/bench/stat"
 )
 
-// evaluate makes the comparison of two cells by the rounds that both have.
-// usable says whether both have a verdict that allows a conclusion.
-func (c *comparison) evaluate(usable bool) bench.Comparison {
+// evaluate makes the comparison of two cells, which have these verdicts, by
+// the rounds that both have.
+func (c *comparison) evaluate(verdictA, verdictB bench.Verdict) bench.Comparison {
 	a, b := pairs(c.a, c.b, c.metric)
 	result := stat.ComparePairs(a, b)
 	out := bench.Comparison{
@@ -22,11 +22,27 @@ func (c *comparison) evaluate(usable bool) bench.Comparison {
 	}
 	if c.published != 0 {
 		out.Published = bench.Number(c.published)
-		if agrees, known := stat.Agrees(result.Ratio, c.published); known && usable && result.Ratio.Bounded() {
+		agrees, known := stat.Agrees(result.Ratio, c.published)
+		faster := stat.SideOf(result.Ratio, 1) == stat.Above
+		if known && c.usable(verdictA, faster) && c.usable(verdictB, !faster) {
 			out.Agrees = &agrees
 		}
 	}
 	return out
+}
+
+// usable says whether a cell with this verdict allows to say on which side of
+// 1 the ratio lies; larger, whether the cell has the larger figure. What noise
+// does is in the interval. A client that set the rate does not touch the CPU a
+// request, and a rate that could have been higher still is the higher one.
+func (c *comparison) usable(v bench.Verdict, larger bool) bool {
+	switch v {
+	case bench.Valid, bench.Noisy:
+		return true
+	case bench.ClientBound:
+		return c.metric == claimCPU || larger
+	}
+	return false
 }
 
 // pairs returns the values of a metric of two cells, round by round.

@@ -60,6 +60,7 @@ type comparison struct {
 	metric    metric
 	published float64 // 0: nothing is published
 	source    string
+	same      bool // both cells do the same: a difference is noise
 }
 
 // A metric names one of a run's figures as the document does.
@@ -83,11 +84,16 @@ func (m metric) of(f *bench.Figures[float64]) (float64, bool) {
 	return *v, true
 }
 
-// A roundRun is a run and the round in which it was made.
+// A roundRun is a run with what only the verdict needs.
 type roundRun struct {
 	round int
 	bench.Run
+	crowding
 }
+
+// A crowding is how much of the cores others took during a run, in percent:
+// processes that belong to neither side, and the hypervisor.
+type crowding struct{ server, client float64 }
 
 // cells returns all cells in the order of the units.
 func (d *design) cells() []*cell {

@@ -53,7 +53,7 @@ type Options struct {
 
 	Binary   string // the weighstone program; empty: this one
 	FloorDir string // where floor and spawn are; empty: floor/ beside Binary
-	CGIDir   string // where the CGI programs are; empty: cgi-bin/ beside Binary
+	CGIDir   string // where the CGI programs are; empty: cgi/ beside Binary
 	Fixtures string // directory of the fixtures; empty: [fixtures.DefaultDir]
 	OutDir   string // where the document is written as NAME.json; empty: nowhere
 
@@ -76,7 +76,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.FloorDir = filepath.Join(filepath.Dir(o.Binary), "floor")
 	}
 	if o.CGIDir == "" {
-		o.CGIDir = filepath.Join(filepath.Dir(o.Binary), "cgi-bin")
+		o.CGIDir = filepath.Join(filepath.Dir(o.Binary), "cgi")
 	}
 	if o.Fixtures == "" {
 		o.Fixtures = fixtures.DefaultDir()

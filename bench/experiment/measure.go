@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
@@ -14,19 +15,20 @@ import (
 
 // measure makes one run of a cell. The error says that the run is worth
 // nothing and, where the server is to blame, what it said last.
-func (l *lab) measure(ctx context.Context, c *cell) (bench.Run, error) {
+func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	if c.program != nil {
-		return c.program.measure(ctx, l, c.load.duration)
+		run.Run, err = c.program.measure(ctx, l, c.load.duration)
+		return run, err
 	}
 	base, err := l.up(ctx, c.subject)
 	if err != nil {
-		return bench.Run{}, err
+		return run, err
 	}
 	p, err := c.plan(base)
 	if err != nil {
-		return bench.Run{}, err
+		return run, err
 	}
-	w := &window{subject: c.subject}
+	w := &window{subject: c.subject, serverCPUs: l.serverCPUs, clientCPUs: l.clientCPUs}
 	limited, cancel := context.WithTimeout(ctx, c.took()+time.Minute)
 	defer cancel()
 	result, err := load.Run(limited, load.Config{
@@ -37,19 +39,22 @@ func (l *lab) measure(ctx context.Context, c *cell) (bench.Run, error) {
 		Begin: w.begin, End: w.end,
 	})
 	if died := c.subject.Died(); died != nil {
-		return bench.Run{}, died
+		return run, died
 	}
 	if err != nil {
-		return bench.Run{}, err
+		return run, err
 	}
 	if limited.Err() != nil {
-		return bench.Run{}, fmt.Errorf("the run did not end in time: %w", limited.Err())
+		return run, fmt.Errorf("the run did not end in time: %w", limited.Err())
 	}
-	run := figures(result)
+	run.Run = figures(result)
 	if result.IdleLost > 0 {
 		return run, fmt.Errorf("%d of %d idle connections were closed meanwhile", result.IdleLost, result.IdleOpened)
 	}
-	if run.Requests == 0 {
+	switch {
+	case run.Requests == 0 && result.Bad() == 0:
+		return run, errEmpty
+	case run.Requests == 0:
 		return run, fmt.Errorf("not one good reply: %s", offence(result))
 	}
 	if result.Tally.Faults.Wrong() > 0 {
@@ -62,6 +67,10 @@ func (l *lab) measure(ctx context.Context, c *cell) (bench.Run, error) {
 // and short enough that a server that hangs is not waited for.
 const replyTimeout = 10 * time.Second
 
+// errEmpty is for a window that was over before the first reply: a machine
+// that stood still, since a server that does would run into the timeout.
+var errEmpty = errors.New("no reply came while it was measured")
+
 func offence(r *load.Result) string {
 	if r.Offence == nil {
 		return "nothing came"
@@ -69,44 +78,64 @@ func offence(r *load.Result) string {
 	return r.Offence.String()
 }
 
-// A window is what the server used while the load was measured.
+// A window is what happened beside the load while it was measured.
 type window struct {
-	subject      subject.Subject
-	begun, ended time.Time
-	first, last  proc.Usage
-	err          error
+	subject                subject.Subject
+	serverCPUs, clientCPUs []int
+
+	first, last moment
+	err         error // of the server's usage
 }
 
-func (w *window) begin() {
-	w.first, w.err = w.subject.Usage()
-	w.begun = time.Now()
+// A moment is the state of all clocks.
+type moment struct {
+	at             time.Time
+	used           proc.Usage
+	server, client time.Duration // of the cores, for anybody
 }
 
-func (w *window) end() {
+func (w *window) look() (m moment) {
 	if w.err == nil {
-		w.last, w.err = w.subject.Usage()
+		m.used, w.err = w.subject.Usage()
 	}
-	w.ended = time.Now()
+	m.at = time.Now()
+	// Without these figures nothing is known of others, and nothing said.
+	m.server, _ = proc.CoreTime(w.serverCPUs)
+	m.client, _ = proc.CoreTime(w.clientCPUs)
+	return m
 }
+
+func (w *window) begin() { w.first = w.look() }
+func (w *window) end()   { w.last = w.look() }
 
 // addTo adds the server's side to a run. A server that runs elsewhere has
 // none.
-func (w *window) addTo(r *bench.Run) error {
+func (w *window) addTo(r *roundRun) error {
 	if errors.Is(w.err, subject.ErrNotHere) {
 		return nil
 	}
 	if w.err != nil {
 		return w.err
 	}
-	elapsed := w.ended.Sub(w.begun).Seconds()
+	elapsed := w.last.at.Sub(w.first.at).Seconds()
 	if elapsed <= 0 || r.RequestsPerS == nil || *r.RequestsPerS == 0 {
 		return nil
 	}
 	// Both are shares of a second, so it does not matter that the two windows
 	// may differ by some milliseconds.
-	busy := w.last.Sub(w.first).CPU.Seconds() / elapsed
+	busy := w.last.used.Sub(w.first.used).CPU.Seconds() / elapsed
 	r.ServerCPUPercent = bench.Number(100 * busy)
 	r.ServerCPUMicros = bench.Number(1e6 * busy / *r.RequestsPerS)
+	others := func(core time.Duration, own *float64) float64 {
+		if own == nil {
+			return 0
+		}
+		return max(0, 100*core.Seconds()/elapsed-*own)
+	}
+	if !slices.Equal(w.serverCPUs, w.clientCPUs) {
+		r.crowding.server = others(w.last.server-w.first.server, r.ServerCPUPercent)
+		r.crowding.client = others(w.last.client-w.first.client, r.ClientCPUPercent)
+	}
 	return nil
 }
 

@@ -55,6 +55,9 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 // errInterrupted says that the user had enough.
 var errInterrupted = errors.New("interrupted")
 
+// emptyRuns is how often a run is repeated in which nothing came back.
+const emptyRuns = 2
+
 // A session is one run of an experiment.
 type session struct {
 	experiment  Experiment
@@ -102,14 +105,18 @@ func (s *session) round(ctx context.Context, round int) error {
 	for _, c := range order {
 		s.tell(StageRun, c.name)
 		run, err := s.lab.measure(ctx, c)
+		for again := 0; again < emptyRuns && errors.Is(err, errEmpty) && ctx.Err() == nil; again++ {
+			s.lab.Log.Warn("a run is repeated", "cell", c.name, "reason", err)
+			run, err = s.lab.measure(ctx, c)
+		}
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
-		run.Position = s.position
+		run.round, run.Position = round, s.position
 		if err != nil {
 			run.Error = err.Error()
 		}
-		c.runs = append(c.runs, roundRun{round, run})
+		c.runs = append(c.runs, run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -154,14 +161,19 @@ func (s *session) document(failed error) *bench.Document {
 		verdicts[c] = out.Verdict
 		doc.Cells = append(doc.Cells, out)
 		doc.Verdict = doc.Verdict.Worse(out.Verdict)
-		if out.Verdict != bench.Valid {
+		// When the whole ended early, that many cells lack runs says nothing new.
+		if out.Verdict != bench.Valid && (failed == nil || out.Verdict != bench.Incomplete) {
 			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s is %s: %s", c.name, out.Verdict, out.Reasons[0]))
 		}
 	}
 	for i := range s.design.compare {
 		c := &s.design.compare[i]
-		usable := func(v bench.Verdict) bool { return v == bench.Valid || v == bench.ClientBound && c.metric == claimCPU }
-		doc.Comparisons = append(doc.Comparisons, c.evaluate(usable(verdicts[c.a]) && usable(verdicts[c.b])))
+		result := c.evaluate(verdicts[c.a], verdicts[c.b])
+		doc.Comparisons = append(doc.Comparisons, result)
+		if c.same && result.Lo != nil && result.Hi != nil && (*result.Lo > 1 || *result.Hi < 1) {
+			doc.Verdict = doc.Verdict.Worse(bench.Noisy)
+			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s differs in %s by a factor of %.2f to %.2f", c.name, c.metric, *result.Lo, *result.Hi))
+		}
 	}
 	if failed != nil {
 		doc.Verdict = doc.Verdict.Worse(bench.Incomplete)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/stat"
 )
 
 // The bounds of the verdicts.
@@ -17,6 +18,8 @@ const (
 	// noisySpread is how wide the interval of a cell's own metric may be,
 	// relative to its median.
 	noisySpread = 0.5
+	// crowded is how much of a core others may take, in percent.
+	crowded = 10
 	// failedShare is how many of the exchanges may fail without making the
 	// cell incomplete.
 	failedShare = 0.001
@@ -51,8 +54,12 @@ func (c *cell) judge(m *bench.Figures[bench.Metric], want int) judgement {
 		j.add(bench.Incomplete, "%d of %d runs were made", made, want)
 	}
 	c.judgeFaults(&j, &m.Errors, good)
+	others := c.crowding()
+	if others.server > crowded || others.client > crowded {
+		j.add(bench.Noisy, "others took %.0f %% of the server's core and %.0f %% of the client's", others.server, others.client)
+	}
 	if c.claims == claimRate && c.program == nil {
-		judgeCapacity(&j, m)
+		judgeCapacity(&j, m, others.server)
 	}
 	if c.claims == claimCPU && m.ServerCPUMicros == nil && made > 0 {
 		j.add(bench.Valid, "the server's CPU use is not known: it was not started here")
@@ -81,15 +88,28 @@ func (c *cell) judgeFaults(j *judgement, faults *bench.Faults, good uint64) {
 	}
 }
 
-// judgeCapacity looks whether the rate is what the server can do.
-func judgeCapacity(j *judgement, m *bench.Figures[bench.Metric]) {
+// crowding is the median of the runs'.
+func (c *cell) crowding() crowding {
+	var server, client []float64
+	for i := range c.runs {
+		server, client = append(server, c.runs[i].crowding.server), append(client, c.runs[i].crowding.client)
+	}
+	if len(server) == 0 {
+		return crowding{}
+	}
+	return crowding{stat.Median(server).Median, stat.Median(client).Median}
+}
+
+// judgeCapacity looks whether the rate is what the server can do with what
+// others left it of its core.
+func judgeCapacity(j *judgement, m *bench.Figures[bench.Metric], others float64) {
 	server, client := m.ServerCPUPercent, m.ClientCPUPercent
 	switch {
 	case server == nil || server.Median == nil:
 		if client != nil && client.Median != nil && *client.Median >= busyClient {
 			j.add(bench.ClientBound, "the client's core was %.0f %% busy, and nobody knows how busy the server's was", *client.Median)
 		}
-	case *server.Median >= busyServer:
+	case *server.Median+others >= busyServer:
 	case client != nil && client.Median != nil && *client.Median >= busyClient:
 		j.add(bench.ClientBound, "the client's core was %.0f %% busy and the server's %.0f %%: the rate is at least what is shown",
 			*client.Median, *server.Median)

@@ -18,7 +18,7 @@ func made(n int, change func(i int, r *bench.Run)) []roundRun {
 		if change != nil {
 			change(i, &r)
 		}
-		runs = append(runs, roundRun{i, r})
+		runs = append(runs, roundRun{round: i, Run: r})
 	}
 	return runs
 }
@@ -113,22 +113,61 @@ func TestEvaluate(t *testing.T) {
 		name      string
 		a, b      *cell
 		published float64
-		usable    bool
+		a1, b1    bench.Verdict
 		agrees    string
 		interval  bool
 	}{
-		{"same side", cellOf("a", 20, 6), cellOf("b", 10, 6), 4.5, true, "yes", true},
-		{"other side", cellOf("a", 10, 6), cellOf("b", 20, 6), 4.5, true, "no", true},
-		{"not usable", cellOf("a", 20, 6), cellOf("b", 10, 6), 4.5, false, "unknown", true},
-		{"nothing published", cellOf("a", 20, 6), cellOf("b", 10, 6), 0, true, "unknown", true},
-		{"no difference", cellOf("a", 10, 6), cellOf("b", 10, 6), 4.5, true, "unknown", true},
-		{"few runs", cellOf("a", 20, 5), cellOf("b", 10, 6), 4.5, true, "unknown", false},
-		{"no runs", cellOf("a", 20, 0), cellOf("b", 10, 6), 4.5, true, "unknown", false},
+		{"same side", cellOf("a", 20, 6), cellOf("b", 10, 6), 4.5, bench.Valid, bench.Noisy, "yes", true},
+		{"other side", cellOf("a", 10, 6), cellOf("b", 20, 6), 4.5, bench.Valid, bench.Valid, "no", true},
+		{"not usable", cellOf("a", 20, 6), cellOf("b", 10, 6), 4.5, bench.Valid, bench.Incomplete, "unknown", true},
+		{"nothing published", cellOf("a", 20, 6), cellOf("b", 10, 6), 0, bench.Valid, bench.Valid, "unknown", true},
+		{"no difference", cellOf("a", 10, 6), cellOf("b", 10, 6), 4.5, bench.Valid, bench.Valid, "unknown", true},
+		{"few runs", cellOf("a", 20, 5), cellOf("b", 10, 6), 4.5, bench.Valid, bench.Valid, "unknown", false},
+		{"no runs", cellOf("a", 20, 0), cellOf("b", 10, 6), 4.5, bench.Valid, bench.Valid, "unknown", false},
 	} {
 		k := comparison{a: c.a, b: c.b, metric: claimCPU, published: c.published}
-		got := k.evaluate(c.usable)
+		got := k.evaluate(c.a1, c.b1)
 		if agrees(got.Agrees) != c.agrees || (got.Lo != nil) != c.interval || (got.Hi != nil) != c.interval || (got.Published != nil) != (c.published != 0) {
 			t.Errorf("%s: %+v, agrees %s", c.name, got, agrees(got.Agrees))
 		}
+	}
+}
+
+func TestClientBoundRatesAreBounds(t *testing.T) {
+	rates := func(rate float64) *cell {
+		return &cell{runs: made(6, func(i int, r *bench.Run) { r.RequestsPerS = bench.Number(rate + float64(i)) })}
+	}
+	for _, c := range []struct {
+		a, b   float64
+		va, vb bench.Verdict
+		known  bool
+	}{
+		{2000, 1000, bench.ClientBound, bench.Valid, true}, // could have been faster still
+		{2000, 1000, bench.Valid, bench.ClientBound, false},
+		{1000, 2000, bench.Valid, bench.ClientBound, true},
+		{1000, 2000, bench.ClientBound, bench.Valid, false},
+		{2000, 1000, bench.ClientBound, bench.ClientBound, false},
+		{2000, 1000, bench.RepliesWrong, bench.Valid, false},
+	} {
+		k := comparison{a: rates(c.a), b: rates(c.b), metric: claimRate, published: 4.5}
+		if got := k.evaluate(c.va, c.vb); (got.Agrees != nil) != c.known {
+			t.Errorf("%+v: agrees is %v", c, got.Agrees)
+		}
+	}
+}
+
+func TestCrowded(t *testing.T) {
+	runs := made(6, func(_ int, r *bench.Run) { r.ServerCPUPercent = bench.Number(60) })
+	for i := range runs {
+		runs[i].crowding = crowding{server: 38, client: 3}
+	}
+	c := &cell{claims: claimRate, runs: runs}
+	var plain []bench.Run
+	for _, r := range runs {
+		plain = append(plain, r.Run)
+	}
+	m := summarise(plain)
+	if j := c.judge(&m, 6); j.verdict != bench.Noisy || !strings.Contains(j.reasons[0], "38 % of the server's core") {
+		t.Errorf("%+v", j)
 	}
 }

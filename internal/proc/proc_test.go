@@ -257,3 +257,29 @@ func TestUsageAfterTheEnd(t *testing.T) {
 		t.Error("a process that can't be there is measured")
 	}
 }
+
+func TestCoreTime(t *testing.T) {
+	cpu := CPUs()[:1]
+	before, err := CoreTime(cpu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, spawner(t), shell(strings.Repeat(burn+"; ", 3)+"echo done; exec sleep 600", cpu...))
+	if _, err := p.Line(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	after, err := CoreTime(cpu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := p.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after-before < used.CPU-3*tick {
+		t.Errorf("the core worked for %v, a process on it for %v", after-before, used.CPU)
+	}
+	if _, err := CoreTime([]int{100_000}); err == nil {
+		t.Error("a core that is not there is busy")
+	}
+}

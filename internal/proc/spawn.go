@@ -125,21 +125,6 @@ func (s *Spawner) Close() {
 	<-s.done
 }
 
-// CPUs returns the cores that this process may run on, in ascending order.
-func CPUs() []int {
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(unix.Getpid(), &set) != nil {
-		return nil
-	}
-	var cpus []int
-	for cpu := range len(set) * 64 {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus
-}
-
 // newProcess prepares c without starting it.
 func newProcess(c Command) *Process {
 	cmd := exec.Command(c.Path, c.Args...)
