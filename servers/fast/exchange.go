@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"bytes"
 	"unsafe"
 
 	"github.com/valyala/fasthttp"
@@ -20,7 +21,8 @@ type Exchange struct {
 	body   netconn.Body
 	stream stream
 	watch  *netconn.Watch
-	found  *weighstone.Route // by expect
+	judged bool              // found is known: the body was announced
+	found  *weighstone.Route // nil when the answer is settled
 }
 
 // Begin returns the exchange of the request that ctx holds: the one that its
@@ -74,6 +76,7 @@ func (e *Engine) free(x *Exchange) {
 	x.Reset()
 	x.body.Close()
 	x.conn, x.ctx, x.watch, x.found, x.fields.header = nil, nil, nil, nil, nil
+	x.judged = false
 	x.stream = stream{}
 	e.pool.Put(x)
 }
@@ -83,7 +86,21 @@ type fields struct{ header *fasthttp.RequestHeader }
 
 // Get implements weighstone.Fields.
 func (f *fields) Get(name string) []byte {
+	if name == "Expect" && f.header.PeekCanonical(expectName) != nil {
+		return f.asSent(expectName) // headerReceived may have set it
+	}
 	return f.header.PeekCanonical(unsafe.Slice(unsafe.StringData(name), len(name)))
+}
+
+// asSent returns the value of the first line with this name as the client sent
+// it, nil when there is none.
+func (f *fields) asSent(name []byte) []byte {
+	for line := range bytes.Lines(f.header.RawHeaders()) {
+		if key, value, _ := bytes.Cut(line, []byte(":")); bytes.EqualFold(key, name) {
+			return bytes.TrimSpace(value)
+		}
+	}
+	return nil
 }
 
 // Each implements weighstone.Fields.

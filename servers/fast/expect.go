@@ -11,36 +11,46 @@ import (
 	"github.com/weighstone/weighstone/servers/netconn"
 )
 
-// headerReceived removes an expectation that there is nothing to wait for: the
-// library would send a 100 to a request without body.
+// headerReceived sees to it that a request with a body of known length is shown
+// to the adapter when its head is complete, as one with an expectation is: the
+// library would wait for the first byte of the body, and a refusal with it
+// (http.go, readBodyWithStreaming). And it removes an expectation that there is
+// nothing to wait for, since the library would send a 100 all the same.
 func headerReceived(h *fasthttp.RequestHeader) (none fasthttp.RequestConfig) {
-	if n := h.ContentLength(); n != -1 && n <= 0 {
-		if v := h.PeekCanonical(expectName); v != nil && bytes.EqualFold(v, continueValue) {
-			h.DelBytes(expectName)
-		}
+	switch n := h.ContentLength(); {
+	case n > 0:
+		h.SetCanonical(expectName, expectValue)
+	case n == -1:
+	case h.PeekCanonical(expectName) == nil: // nearly always
+	case bytes.EqualFold(h.PeekCanonical(expectName), expectValue):
+		h.DelBytes(expectName)
 	}
 	return none
 }
 
 var (
-	expectName    = []byte("Expect")
-	continueValue = []byte("100-continue")
+	expectName  = []byte("Expect")
+	expectValue = []byte("100-continue")
 )
 
-// expect judges a request whose body waits for a 100, and returns 100 or the
-// status of the refusal, with which the response is filled already. (The
+// expect judges a request when its head is complete, and returns 100 to go on,
+// or the status of the refusal, with which the response is filled already. (The
 // library documents that a refusal's response must not be touched, but sends
 // it as it is: server.go, serveConnCounted.)
 func (e *Engine) expect(ctx *fasthttp.RequestCtx) int {
 	c := ctx.Conn().(*netconn.Conn)
 	x := e.begin(ctx, c)
-	c.Begin()
-	if x.found = e.Find(x); x.found != nil {
+	c.BeginBody()
+	x.judged = true
+	x.found = e.judge(x)
+	if x.found != nil || !x.Out.Close {
 		c.Exchange = x
+		if x.found == nil || x.In.Fields.Get("Expect") == nil {
+			c.DropInterim()
+		}
 		return http.StatusContinue
 	}
 	c.Unread()
-	x.Out.Close = true
 	status := x.Out.Code()
 	e.reply(x)
 	return status

@@ -10,9 +10,13 @@ import (
 
 // Find judges the request and returns its route; nil when the answer is settled.
 func (e *Engine) Find(x *Exchange) *weighstone.Route {
-	if x.found != nil { // with the expectation
-		return x.found
+	if !x.judged {
+		x.found = e.judge(x)
 	}
+	return x.found
+}
+
+func (e *Engine) judge(x *Exchange) *weighstone.Route {
 	if status := x.malformed(); status != 0 {
 		x.Fail(status)
 		x.Out.Close = true
@@ -21,27 +25,17 @@ func (e *Engine) Find(x *Exchange) *weighstone.Route {
 	return e.site.Find(&x.Exchange)
 }
 
-// malformed returns the status that refuses what the library lets through: any
-// major version (header.go, isHTTPVersion), or 0.
+// malformed returns the status that refuses what the library lets through, or 0:
+// a length beside a transfer coding, and any major version (header.go,
+// parseHeaders and isHTTPVersion).
 func (x *Exchange) malformed() (status int) {
 	switch {
-	case x.In.Length < 0 && x.smuggles():
+	case x.In.Length < 0 && x.fields.asSent([]byte("Content-Length")) != nil: // RFC 9112 section 6.3
 		return http.StatusBadRequest
 	case x.In.Minor == 0 && !bytes.HasPrefix(x.ctx.Request.Header.Protocol(), []byte("HTTP/1.")):
 		return http.StatusHTTPVersionNotSupported
 	}
 	return 0
-}
-
-// smuggles says whether a chunked request also announces a length, which the
-// library takes (RFC 9112 section 6.3).
-func (x *Exchange) smuggles() bool {
-	for line := range bytes.Lines(x.ctx.Request.Header.RawHeaders()) {
-		if name, _, _ := bytes.Cut(line, []byte(":")); bytes.EqualFold(name, []byte("Content-Length")) {
-			return true
-		}
-	}
-	return false
 }
 
 // Answer carries out the exchange and hands the reply to the library. The

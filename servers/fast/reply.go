@@ -61,6 +61,9 @@ func setHeader(h *fasthttp.ResponseHeader, out *weighstone.Response) {
 	} else if out.Type != "" {
 		h.SetContentType(out.Type)
 	}
+	if len(out.Extra) > 0 {
+		h.DisableNormalizing() // it would make Etag of ETag
+	}
 	for i := range out.Extra {
 		h.AddBytesKV(view(out.Extra[i].Name), view(out.Extra[i].Value))
 	}

@@ -49,6 +49,8 @@ type Conn struct {
 	begun    bool // an exchange is going on
 	refuse   bool // what is written outside an exchange is the library's refusal
 	refused  bool // the connection has had its refusal
+	dropping bool // an interim reply is to be taken out of what is written
+	kept     int  // bytes of it not yet written, nor known to be of it
 	writable writeTimer
 }
 

@@ -30,7 +30,7 @@ func (c *Conn) replace(b []byte) (int, error) {
 // Refuse answers a head that no exchange was made of, once, counts and logs
 // that, and leaves the connection to be closed.
 func (c *Conn) Refuse(status int) {
-	c.unread.Store(true)
+	c.Shut() // net/http would wait for a body that it has refused
 	if c.refused {
 		return
 	}

@@ -22,6 +22,9 @@ func (c *Conn) Write(b []byte) (int, error) {
 	if c.refuse && !c.begun {
 		return c.replace(b)
 	}
+	if c.dropping {
+		return c.writeDropping(b)
+	}
 	if len(b) >= long {
 		c.enter(weighstone.StateWrite)
 	}
