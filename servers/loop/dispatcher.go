@@ -19,8 +19,10 @@ type dispatcher interface {
 	del(fd int, closing bool) error
 	// wait returns the descriptors that are ready, after at most timeout
 	// (negative: no limit). They are valid until the next wait, and stale
-	// when an earlier one of the same batch led to a change.
-	wait(timeout time.Duration) (ready []int, err error)
+	// when an earlier one of the same batch led to a change. share says that
+	// goroutines work for the loop's connections: waiting should leave them
+	// the processor at once.
+	wait(timeout time.Duration, share bool) (ready []int, err error)
 	// close frees the dispatcher.
 	close()
 }

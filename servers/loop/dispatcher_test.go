@@ -37,7 +37,7 @@ func eachDispatcher(t *testing.T, test func(t *testing.T, d dispatcher)) {
 
 func ready(t *testing.T, d dispatcher, want ...int) {
 	t.Helper()
-	got, err := d.wait(0)
+	got, err := d.wait(0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,15 +142,20 @@ func TestDispatcherSeesTheClientLeave(t *testing.T) {
 
 func TestDispatcherWaits(t *testing.T) {
 	eachDispatcher(t, func(t *testing.T, d dispatcher) {
-		a, far := pair(t)
-		set(t, d, a, evIn)
-		got, err := d.wait(time.Millisecond)
-		if err != nil || len(got) != 0 {
-			t.Errorf("wait: %v, %v, want nothing", got, err)
-		}
-		write(t, far)
-		if got, err = d.wait(-1); err != nil || len(got) != 1 {
-			t.Errorf("wait: %v, %v, want one", got, err)
+		for _, share := range []bool{false, true} {
+			a, far := pair(t)
+			set(t, d, a, evIn)
+			got, err := d.wait(time.Millisecond, share)
+			if err != nil || len(got) != 0 {
+				t.Errorf("wait: %v, %v, want nothing", got, err)
+			}
+			write(t, far)
+			if got, err = d.wait(-1, share); err != nil || len(got) != 1 {
+				t.Errorf("wait: %v, %v, want one", got, err)
+			}
+			if err := d.del(a, false); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

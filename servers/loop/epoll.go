@@ -1,7 +1,10 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +19,9 @@ type epollDispatcher struct {
 	known  []bool // by descriptor: whether the kernel has it
 	events []unix.EpollEvent
 	ready  []int
+
+	file *os.File // a duplicate of fd that the runtime can wait for
+	raw  syscall.RawConn
 }
 
 // epollBatch is how many events one wait can report.
@@ -26,7 +32,20 @@ func newEpoll() (dispatcher, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("open epoll: %w", errno)
 	}
-	return &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch), ready: make([]int, epollBatch)}, nil
+	d := &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch), ready: make([]int, epollBatch)}
+	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(dup, true) // or os.NewFile would not give it to the runtime's poller
+		d.file = os.NewFile(uintptr(dup), "epoll")
+	}
+	if err == nil {
+		d.raw, err = d.file.SyscallConn()
+	}
+	if err != nil {
+		d.close()
+		return nil, fmt.Errorf("open epoll: %w", err)
+	}
+	return d, nil
 }
 
 func (d *epollDispatcher) set(fd int, events uint32) error {
@@ -58,7 +77,13 @@ func (d *epollDispatcher) del(fd int, closing bool) error {
 	return nil
 }
 
-func (d *epollDispatcher) wait(timeout time.Duration) ([]int, error) {
+func (d *epollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
+	if share && timeout != 0 {
+		if err := d.park(timeout); err != nil {
+			return nil, err
+		}
+		timeout = 0
+	}
 	n, errno := sys.EpollWait(d.fd, d.events, timeout)
 	if errno != 0 {
 		return nil, fmt.Errorf("epoll_wait: %w", errno)
@@ -69,4 +94,31 @@ func (d *epollDispatcher) wait(timeout time.Duration) ([]int, error) {
 	return d.ready[:n], nil
 }
 
-func (d *epollDispatcher) close() { sys.Close(d.fd) }
+// park waits in the runtime's poller, which can watch an epoll descriptor as
+// any other. A thread blocked in epoll_wait keeps its share of GOMAXPROCS until
+// the runtime's monitor takes it away, and the monitor then stays awake: with
+// CGI programs on one core that cost 75 us of 275 us a request.
+func (d *epollDispatcher) park(timeout time.Duration) error {
+	var deadline time.Time
+	if timeout > 0 {
+		deadline = time.Now().Add(timeout)
+	}
+	if err := d.file.SetReadDeadline(deadline); err != nil {
+		return fmt.Errorf("wait for epoll: %w", err)
+	}
+	err := d.raw.Read(func(uintptr) bool {
+		n, errno := sys.Poll([]unix.PollFd{{Fd: int32(d.fd), Events: evIn}}, 0)
+		return n > 0 || errno != 0
+	})
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("wait for epoll: %w", err)
+	}
+	return nil
+}
+
+func (d *epollDispatcher) close() {
+	if d.file != nil {
+		d.file.Close()
+	}
+	sys.Close(d.fd)
+}

@@ -62,7 +62,7 @@ func (l *loop) run() error {
 	}
 	l.resume()
 	for {
-		ready, err := l.d.wait(l.timeout())
+		ready, err := l.d.wait(l.timeout(), l.lists[weighstone.StateHandler].first != nil)
 		if err != nil {
 			return err
 		}

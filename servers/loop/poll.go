@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -46,7 +47,10 @@ func (d *pollDispatcher) del(fd int, _ bool) error {
 	return nil
 }
 
-func (d *pollDispatcher) wait(timeout time.Duration) ([]int, error) {
+func (d *pollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
+	if share {
+		runtime.Gosched()
+	}
 	n, errno := sys.Poll(d.fds, timeout)
 	if errno != 0 {
 		return nil, fmt.Errorf("poll: %w", errno)
