@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync/atomic"
+	"time"
 
 	"github.com/weighstone/weighstone"
 )
@@ -35,6 +37,9 @@ type Body struct {
 	// known says that left was announced.
 	known bool
 	err   error
+	// ended says that err is io.EOF. A gateway reads in a goroutine of its own,
+	// which may go on while the reply is a stream.
+	ended atomic.Bool
 
 	buf   []byte // a body read in advance
 	taken int
@@ -44,6 +49,7 @@ type Body struct {
 // offers, of at most limit bytes.
 func (b *Body) Open(conn *Conn, in *weighstone.Request, from io.Reader, limit int64) {
 	b.conn, b.from, b.err = conn, from, nil
+	b.ended.Store(false)
 	b.left, b.known = in.Length, in.Length >= 0
 	if !b.known {
 		b.left = limit
@@ -74,7 +80,8 @@ func (b *Body) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	if b.err = err; err == io.EOF {
-		b.conn.Begin()
+		b.ended.Store(true)
+		b.conn.bodyEnded()
 	}
 	if n > 0 {
 		return n, nil
@@ -95,7 +102,13 @@ func judge(err error) error {
 }
 
 // Ended says whether the body was read to its end.
-func (b *Body) Ended() bool { return b.err == io.EOF }
+func (b *Body) Ended() bool { return b.ended.Load() }
+
+// Interrupt implements weighstone.Interrupter. The connection can't be kept.
+func (b *Body) Interrupt() {
+	b.conn.Shut()
+	_ = b.conn.SetReadDeadline(time.Unix(1, 0))
+}
 
 // Buffer reads the body of a route whose handler must not wait for it, and
 // makes it what the handler reads. It returns a status to refuse the request

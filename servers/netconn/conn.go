@@ -249,6 +249,9 @@ func (c *Conn) Begin() {
 	c.phase.Store(serving)
 }
 
+// bodyEnded says that the body has been read, from whichever goroutine read it.
+func (c *Conn) bodyEnded() { c.phase.Store(serving) }
+
 // BeginBody says that the body of the request is being read. Its limit runs
 // from the end of the head.
 func (c *Conn) BeginBody() {

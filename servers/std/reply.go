@@ -26,7 +26,12 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, x *exchange, c *n
 	out := &x.Out
 	setHeader(w.Header(), out, c.Exchange.(*values))
 	bare := x.In.Verb == weighstone.HEAD || out.Bodyless()
-	if out.Close && x.In.Body != nil && !x.body.Ended() {
+	unread := out.Close && x.In.Body != nil && !x.body.Ended()
+	switch {
+	case unread && out.Body.Kind == weighstone.BodyStream && !bare:
+		// The body may be read until the stream is closed.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	case unread:
 		c.Shut()
 	}
 	w.WriteHeader(out.Code())
@@ -34,6 +39,9 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, x *exchange, c *n
 	ok := true
 	if !bare {
 		sent, ok = writeBody(w, x)
+	}
+	if unread {
+		c.Shut()
 	}
 	c.Answered(&x.Exchange, out.Code(), sent)
 	if ok {
