@@ -418,6 +418,20 @@ func TestWrongChoices(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	o := options(t)
+	if err := Check("epoll-vs-poll", o); err != nil {
+		t.Error(err)
+	}
+	o.Variants = []string{"epoll"}
+	if err := Check("epoll-vs-poll", o); err == nil || !strings.Contains(err.Error(), "two variants") {
+		t.Errorf("one variant: %v", err)
+	}
+	if err := Check("api-vs-cgi", o); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPathBodies(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range pathCount {

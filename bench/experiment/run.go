@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
@@ -25,6 +26,27 @@ func Run(ctx context.Context, name string, o Options) (*bench.Document, error) {
 		return nil, err
 	}
 	return e.run(ctx, o)
+}
+
+// Check says what of the options an experiment can't do, before any time is
+// spent: several experiments may share one set of options.
+func Check(name string, o Options) error {
+	e, err := Find(name)
+	if err != nil {
+		return err
+	}
+	if o, err = o.withDefaults(); err != nil {
+		return err
+	}
+	l, err := newLab(o)
+	if err == nil {
+		defer l.close()
+		_, err = e.design(l)
+	}
+	if err != nil {
+		return fmt.Errorf("experiment %s: %w", name, err)
+	}
+	return nil
 }
 
 func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error) {
@@ -163,7 +185,7 @@ func (s *session) document(failed error) *bench.Document {
 		doc.Verdict = doc.Verdict.Worse(out.Verdict)
 		// When the whole ended early, that many cells lack runs says nothing new.
 		if out.Verdict != bench.Valid && (failed == nil || out.Verdict != bench.Incomplete) {
-			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s is %s: %s", c.name, out.Verdict, out.Reasons[0]))
+			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s is %s: %s", c.name, out.Verdict, strings.Join(out.Reasons, "; ")))
 		}
 	}
 	for i := range s.design.compare {
