@@ -71,7 +71,7 @@ func (b *Base) left() string {
 // never end.
 func libraryGoroutines() []goleak.Option {
 	return []goleak.Option{
-		goleak.IgnoreTopFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
 		goleak.IgnoreAnyFunction("github.com/gofiber/fiber/v2/utils.StartTimeStampUpdater.func1.1"),
 	}
 }

@@ -17,13 +17,13 @@ type Case struct {
 	Send string
 
 	// Want is a reply's status and what else matters of it, divided by " | ";
-	// then, behind " / ", the next reply; last, "open" or "close" for how the
-	// connection stands:
+	// then, behind " / ", the next reply; last, how the connection stands:
+	// "open", "close", or "any" of the two:
 	//
 	//	200 | Connection: keep-alive | -Transfer-Encoding | +Date | #100 / open
 	//
-	// "Name: value" is a header line with exactly this value, "+Name" one with
-	// any, "-Name" none. "#n" is a body's length, "@path" the contents of that
+	// "Name: value" is a header line with exactly this value, "!Name: value" none
+	// with this one, "+Name" one with any, "-Name" none at all. "#n" is a body's length, "@path" the contents of that
 	// file of the root, "=text" a body's text. "head" says that HEAD was asked,
 	// "final" that no 100 may come first. A status may be a choice, as in
 	// "200,206".
@@ -55,7 +55,7 @@ func (s *Suite) Run(t *testing.T, c Case) {
 	plain := wantReply{status: []int{200}, items: []string{"@" + s.Plain}}
 	before := append([]wantReply{plain}, replies...)
 	after := replies
-	if end == "open" {
+	if end == open {
 		after = append(append([]wantReply{}, replies...), plain)
 	}
 	get := Get(s.Plain)
@@ -72,9 +72,16 @@ func (s *Suite) Run(t *testing.T, c Case) {
 		s.talk(t, func(k *Client) { k.Send(c.Send + get) }, after, end)
 	})
 	t.Run("halfclosed", func(t *testing.T) {
-		s.talk(t, func(k *Client) { k.Send(c.Send); k.CloseWrite() }, replies, "close")
+		s.talk(t, func(k *Client) { k.Send(c.Send); k.CloseWrite() }, replies, closed)
 	})
 }
+
+// How a connection stands behind the last reply of a case.
+const (
+	open   = "open"
+	closed = "close"
+	either = "any"
+)
 
 // talk sends, receives what is wanted and sees how the connection stands.
 func (s *Suite) talk(t *testing.T, send func(*Client), want []wantReply, end string) {
@@ -93,11 +100,17 @@ func (s *Suite) talk(t *testing.T, send func(*Client), want []wantReply, end str
 			t.Fatalf("reply %d: %v; received %.300q", i+1, err, r.Raw)
 		}
 	}
-	if end == "open" {
+	switch end {
+	case open:
 		c.Get(s.Plain, 200)
-		return
+	case closed:
+		c.WantEnd(Closed)
+	case either:
+		c.Send(Get(s.Plain))
+		if c.Ending() == Babbling {
+			c.Want(http.MethodGet, 200)
+		}
 	}
-	c.WantEnd(Closed)
 }
 
 // A wantReply is the expectation of one reply.
@@ -119,8 +132,8 @@ func (w *wantReply) method() string {
 func parseWant(text string) (replies []wantReply, end string, err error) {
 	parts := strings.Split(text, " / ")
 	end = parts[len(parts)-1]
-	if end != "open" && end != "close" {
-		return nil, "", fmt.Errorf("expectation %q ends in neither open nor close", text)
+	if end != open && end != closed && end != either {
+		return nil, "", fmt.Errorf("expectation %q does not say how the connection stands", text)
 	}
 	for _, part := range parts[:len(parts)-1] {
 		items := strings.Split(part, " | ")
@@ -193,6 +206,10 @@ func (s *Suite) checkItem(r *Reply, item string) error {
 		}
 		if string(r.Body) != b {
 			return fmt.Errorf("%d bytes of body, not the %d of %s", len(r.Body), len(b), rest)
+		}
+	case '!':
+		if name, value, _ := strings.Cut(rest, ": "); r.Get(name) == value {
+			return fmt.Errorf("%s: %q", name, value)
 		}
 	default:
 		name, value, ok := strings.Cut(item, ": ")

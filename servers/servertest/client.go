@@ -14,7 +14,7 @@ import (
 
 // patience bounds every wait of a client. It is no expectation: a server that
 // needs so long has failed, and the test says where.
-const patience = 30 * time.Second
+const patience = 10 * time.Second
 
 // A Client is one connection, in raw bytes.
 type Client struct {

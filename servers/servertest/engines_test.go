@@ -3,16 +3,17 @@ package servertest_test
 import (
 	"testing"
 
-	"github.com/weighstone/weighstone/servers/loop"
+	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
-// engines are all servers there are.
+// engines are all the servers there are.
 func engines() []servertest.Engine {
-	return []servertest.Engine{
-		{Name: "epoll", New: loop.NewEpoll},
-		{Name: "poll", New: loop.NewPoll},
+	var all []servertest.Engine
+	for _, v := range servers.All() {
+		all = append(all, servertest.Engine{Name: v.Name, New: v.New})
 	}
+	return all
 }
 
 // onEach runs a test on every engine.

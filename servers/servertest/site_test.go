@@ -70,28 +70,34 @@ func newSite(t testing.TB, root string) *weighstone.Site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	get := weighstone.GET | weighstone.HEAD
-	page := weighstone.NewPage("text/html", time.Time{}, pattern(77))
-	site, err := weighstone.NewSite(maxBody,
-		weighstone.Route{Pattern: "/", Methods: get, Handler: files},
-		weighstone.Route{Pattern: "/test/page", Methods: get, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) })},
-		weighstone.Route{Pattern: "/test/nothing", Methods: get | weighstone.POST, Handler: weighstone.HandlerFunc(func(*weighstone.Exchange) {})},
-		weighstone.Route{Pattern: "/test/204", Methods: get, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.Out.Status = 204 })},
-		weighstone.Route{Pattern: "/test/panic", Methods: get, Handler: weighstone.HandlerFunc(func(*weighstone.Exchange) { panic("as the test wants it") })},
-		weighstone.Route{Pattern: "/test/mirror", Methods: weighstone.POST | weighstone.PUT, Body: weighstone.BodyStreamed, Handler: weighstone.HandlerFunc(mirror)},
-		weighstone.Route{Pattern: "/test/buffered", Methods: weighstone.POST, Body: weighstone.BodyBuffered, Handler: weighstone.HandlerFunc(mirror)},
-		weighstone.Route{Pattern: "/test/unread", Methods: weighstone.POST, Body: weighstone.BodyStreamed, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) })},
-		weighstone.Route{Pattern: "/test/stream", Methods: get, Waits: true, Handler: stream(50000, -1, io.EOF)},
-		weighstone.Route{Pattern: "/test/endless", Methods: get, Waits: true, Handler: stream(64<<20, -1, io.EOF)},
-		weighstone.Route{Pattern: "/test/measured", Methods: get, Waits: true, Handler: stream(50000, 50000, io.EOF)},
-		weighstone.Route{Pattern: "/test/broken", Methods: get, Waits: true, Handler: stream(50000, -1, errors.New("as the test wants it"))},
-		weighstone.Route{Pattern: "/test/short", Methods: get, Waits: true, Handler: stream(50000, 60000, io.EOF)},
-		weighstone.Route{Pattern: "/test/long", Methods: get, Waits: true, Handler: stream(50000, 40000, io.EOF)},
-	)
+	site, err := weighstone.NewSite(maxBody, append(bodyRoutes(),
+		weighstone.Route{Pattern: "/", Methods: weighstone.GET | weighstone.HEAD, Handler: files})...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return site
+}
+
+// bodyRoutes have a route for each kind of body, of requests and of replies.
+func bodyRoutes() []weighstone.Route {
+	get := weighstone.GET | weighstone.HEAD
+	page := weighstone.NewPage("text/html", time.Time{}, pattern(77))
+	send := func(x *weighstone.Exchange) { x.SendPage(page) }
+	return []weighstone.Route{
+		{Pattern: "/test/page", Methods: get, Handler: weighstone.HandlerFunc(send)},
+		{Pattern: "/test/nothing", Methods: get | weighstone.POST, Handler: weighstone.HandlerFunc(func(*weighstone.Exchange) {})},
+		{Pattern: "/test/204", Methods: get, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.Out.Status = 204 })},
+		{Pattern: "/test/panic", Methods: get, Handler: weighstone.HandlerFunc(func(*weighstone.Exchange) { panic("as the test wants it") })},
+		{Pattern: "/test/mirror", Methods: weighstone.POST | weighstone.PUT, Body: weighstone.BodyStreamed, Handler: weighstone.HandlerFunc(mirror)},
+		{Pattern: "/test/buffered", Methods: weighstone.POST, Body: weighstone.BodyBuffered, Handler: weighstone.HandlerFunc(mirror)},
+		{Pattern: "/test/unread", Methods: weighstone.POST, Body: weighstone.BodyStreamed, Handler: weighstone.HandlerFunc(send)},
+		{Pattern: "/test/stream", Methods: get, Waits: true, Handler: stream(50000, -1, io.EOF)},
+		{Pattern: "/test/endless", Methods: get, Waits: true, Handler: stream(64<<20, -1, io.EOF)},
+		{Pattern: "/test/measured", Methods: get, Waits: true, Handler: stream(50000, 50000, io.EOF)},
+		{Pattern: "/test/broken", Methods: get, Waits: true, Handler: stream(50000, -1, errors.New("as the test wants it"))},
+		{Pattern: "/test/short", Methods: get, Waits: true, Handler: stream(50000, 60000, io.EOF)},
+		{Pattern: "/test/long", Methods: get, Waits: true, Handler: stream(50000, 40000, io.EOF)},
+	}
 }
 
 // mirror answers with the body.
