@@ -53,8 +53,8 @@ func start(t *testing.T, s *spawn.Spawner, cmd *spawn.Command) *spawn.Process {
 
 func await(t *testing.T, p *spawn.Process) syscall.WaitStatus {
 	t.Helper()
-	if ended, err := p.Await(time.Now().Add(20 * time.Second)); !ended || err != nil {
-		t.Fatalf("the process did not end: %v", err)
+	if !p.Await(time.Now().Add(20 * time.Second)) {
+		t.Fatal("the process did not end")
 	}
 	status, ok := p.Reap()
 	if !ok {
@@ -79,7 +79,7 @@ func TestStart(t *testing.T) {
 	if again, ok := p.Reap(); !ok || again.ExitStatus() != 3 {
 		t.Error("the status can be had once only")
 	}
-	if ended, err := p.Await(time.Now()); !ended || err != nil {
+	if !p.Await(time.Now()) {
 		t.Error("a reaped process is still awaited")
 	}
 }
@@ -103,8 +103,8 @@ func TestInputFromFile(t *testing.T) {
 func TestAwaitGivesUp(t *testing.T) {
 	s := newSpawner(t)
 	p := start(t, s, script(t, "exec sleep 60"))
-	if ended, err := p.Await(time.Now().Add(20 * time.Millisecond)); ended || err != nil {
-		t.Errorf("ended %v, error %v", ended, err)
+	if p.Await(time.Now().Add(20 * time.Millisecond)) {
+		t.Error("ended")
 	}
 	if _, ok := p.Reap(); ok {
 		t.Error("reaped a process that runs")
@@ -140,7 +140,7 @@ func TestParentThread(t *testing.T) {
 		p = start(t, s, cmd)
 	})
 	wg.Wait()
-	if ended, _ := p.Await(time.Now().Add(100 * time.Millisecond)); ended {
+	if p.Await(time.Now().Add(100 * time.Millisecond)) {
 		t.Error("ended with the thread of a stranger")
 	}
 	s.Close()
@@ -166,5 +166,23 @@ func TestStartFails(t *testing.T) {
 	}
 	if after, err := os.ReadDir("/proc/self/fd"); err != nil || len(after) > len(before) {
 		t.Errorf("%d descriptors, %d before; error %v", len(after), len(before), err)
+	}
+}
+
+// TestAwaitWithoutDescriptors: where no descriptor is free the end is still
+// noticed.
+func TestAwaitWithoutDescriptors(t *testing.T) {
+	s := newSpawner(t)
+	p := start(t, s, script(t, "sleep 0.1; exit 3"))
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	if status := await(t, p); status.ExitStatus() != 3 {
+		t.Errorf("exit status %d, want 3", status.ExitStatus())
 	}
 }

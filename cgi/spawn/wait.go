@@ -41,19 +41,38 @@ func (p *Process) Reap() (syscall.WaitStatus, bool) {
 
 // Await waits until the process has ended, without reaping it, or until
 // limit, and says which: true when it has ended. It ties no thread.
-func (p *Process) Await(limit time.Time) (bool, error) {
+func (p *Process) Await(limit time.Time) bool {
+	if f := p.descriptor(); f != nil {
+		defer f.Close()
+		if ended, err := awaitReadable(f, limit); err == nil {
+			return ended
+		}
+	}
+	// No descriptor to be had, or a kernel before Linux 5.10.
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		if _, ended := p.Reap(); ended || time.Now().After(limit) {
+			return ended
+		}
+	}
+}
+
+// descriptor returns a pidfd, which becomes readable when the process ends;
+// nil if there is none. While the process is not reaped its number is its own.
+func (p *Process) descriptor() *os.File {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.reaped {
-		p.mu.Unlock()
-		return true, nil
+		return nil
 	}
 	fd, err := unix.PidfdOpen(p.Pid, unix.PIDFD_NONBLOCK)
-	p.mu.Unlock()
 	if err != nil {
-		return false, os.NewSyscallError("pidfd_open", err)
+		return nil
 	}
-	f := os.NewFile(uintptr(fd), "pidfd")
-	defer f.Close()
+	return os.NewFile(uintptr(fd), "pidfd")
+}
+
+// awaitReadable waits in Go's poller until f is readable or limit is reached.
+func awaitReadable(f *os.File, limit time.Time) (bool, error) {
 	if err := f.SetReadDeadline(limit); err != nil {
 		return false, err
 	}

@@ -200,6 +200,16 @@ func TestGrandchildHoldsOutput(t *testing.T) {
 	}
 }
 
+// TestGrandchildGoesOnWriting: not even one that escaped makes a reply endless.
+func TestGrandchildGoesOnWriting(t *testing.T) {
+	h := newHost(t, Options{Timeout: time.Minute})
+	h.script("escapes", `setsid yes & echo $! > pids; printf 'Content-Type: a/b\n\nhello'`)
+	if a := h.get("escapes"); a.status != 200 || a.broken != nil || a.elapsed > 30*time.Second {
+		t.Errorf("%d, %d bytes, broken %v, %v", a.status, len(a.body), a.broken, a.elapsed)
+	}
+	h.expectDead("pids")
+}
+
 // TestDaemonMayStay: who has let go of the output is left alone.
 func TestDaemonMayStay(t *testing.T) {
 	h := newHost(t, Options{})

@@ -125,14 +125,17 @@ func compareWithAPI(t *testing.T, dir string) {
 					r.length = -1
 				}
 				a := h.do(r)
-				a.body = mechanism.ReplaceAllString(a.body, "")
 				a.fields, a.stream, a.elapsed, a.close = nil, false, 0, false
 				if strings.HasPrefix(c.target, "echo") {
+					a.body = mechanism.ReplaceAllString(a.body, "")
 					a.length = 0 // differs with what names the mechanism
 				}
 				return a
 			}
 			inProcess, program := ask("/api/"), ask("/cgi-bin/")
+			if inProcess.body == program.body { // long ones take the comparison below seconds
+				inProcess.body, program.body = "", ""
+			}
 			if d := cmp.Diff(inProcess, program, cmp.AllowUnexported(answer{})); d != "" {
 				t.Errorf("%s %s, %d bytes, chunked %v (- in process, + program):\n%.2000s", c.method, c.target, len(c.body), chunked, d)
 			}

@@ -29,6 +29,9 @@ const (
 	// A client that has only closed its sending side still gets a reply made
 	// in that time.
 	leave = 2 * time.Second
+	// maxPipe bounds what a program can have left in its output, in bytes:
+	// the size to which anyone may grow a pipe.
+	maxPipe = 1 << 20
 )
 
 // never is the deadline of a read that waits.
@@ -58,13 +61,14 @@ type run struct {
 	detach   sync.Once
 	watched  bool
 	progress atomic.Uint64 // reads that brought something
+	drained  int           // bytes read since the program ended
 	over     sync.Once     // the slot has been given back
 
 	mu      sync.Mutex
 	state   state
 	cause   error // of state killed
 	errs    complaints
-	drained sync.WaitGroup
+	logging sync.WaitGroup // the goroutine that copies standard error
 }
 
 // state is how far a run's output can be trusted to go on.
@@ -132,10 +136,16 @@ func (r *run) read(p []byte) (int, error) {
 		if st == killed {
 			return 0, cause
 		}
+		if st == draining && r.drained > maxPipe {
+			return 0, io.EOF // such a one even goes on writing
+		}
 		n, err := r.p.Stdout.Read(p)
 		switch {
 		case n > 0:
 			r.progress.Add(1)
+			if st == draining {
+				r.drained += n
+			}
 			return n, nil
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, r.endOr(err)
@@ -198,7 +208,7 @@ func (r *run) end() error {
 		status, ended = r.p.Reap()
 	}
 	if !ended {
-		if ended, _ = r.p.Await(time.Now().Add(straggle)); !ended {
+		if !r.p.Await(time.Now().Add(straggle)) {
 			r.watch()
 			return nil
 		}

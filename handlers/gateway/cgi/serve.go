@@ -65,8 +65,8 @@ func input(x *weighstone.Exchange) (cgi.Spool, error) {
 	return cgi.ReadBody(nil, x.In.Body, maxMemory)
 }
 
-// acquire waits for the right to run a program, unless it takes too long or
-// the client leaves.
+// acquire waits for the right to run a program, unless it takes too long, or
+// some time after the client has left.
 func (h *Handler) acquire(x *weighstone.Exchange) bool {
 	select {
 	case h.slots <- struct{}{}:
@@ -75,13 +75,18 @@ func (h *Handler) acquire(x *weighstone.Exchange) bool {
 	}
 	limit := time.NewTimer(h.opts.Timeout)
 	defer limit.Stop()
-	select {
-	case h.slots <- struct{}{}:
-		return true
-	case <-limit.C:
-	case <-x.In.Gone:
+	gone := x.In.Gone
+	for {
+		select {
+		case h.slots <- struct{}{}:
+			return true
+		case <-limit.C:
+			return false
+		case <-gone:
+			gone = nil
+			limit.Reset(min(leave, h.opts.Timeout))
+		}
 	}
-	return false
 }
 
 // start starts prog.

@@ -17,26 +17,16 @@ func (r *run) watch() {
 	if r.p.Stderr >= 0 {
 		errs = os.NewFile(uintptr(r.p.Stderr), "stderr of a script")
 		r.p.Stderr = -1
-		r.drained.Add(1)
+		r.logging.Add(1)
 		go func() {
-			defer r.drained.Done()
+			defer r.logging.Done()
 			r.errs.copy(r, errs)
 		}()
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for {
-			ok, err := r.p.Await(time.Now().Add(time.Hour))
-			if ok {
-				return
-			}
-			if err != nil { // no descriptor free: ask again soon
-				time.Sleep(straggle)
-				if _, ok := r.p.Reap(); ok {
-					return
-				}
-			}
+		for !r.p.Await(time.Now().Add(time.Hour)) {
 		}
 	}()
 	go r.oversee(ended, errs)
@@ -97,7 +87,7 @@ func (r *run) bury(errs *os.File) {
 	r.p.Reap()
 	if errs != nil {
 		errs.SetReadDeadline(time.Now().Add(straggle))
-		r.drained.Wait()
+		r.logging.Wait()
 		errs.Close()
 	}
 	r.ended()
