@@ -39,6 +39,7 @@ func (v *service) attend(sig *signals, served <-chan error) error {
 	for {
 		select {
 		case err := <-served:
+			v.serving = false
 			return err // it could not go on
 		case <-sig.reopen:
 			v.reopen()
@@ -87,7 +88,9 @@ func (v *service) drain(sig *signals, served <-chan error) error {
 			if err != nil {
 				v.log.Warn("not all was sent in the time to drain", "error", err)
 			}
-			return <-served
+			err = <-served
+			v.serving = false
+			return err
 		}
 	}
 }

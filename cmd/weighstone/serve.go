@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/handlers/gateway/cgi"
+	"github.com/weighstone/weighstone/handlers/static"
 	"github.com/weighstone/weighstone/internal/accesslog"
 	"github.com/weighstone/weighstone/internal/handoff"
 	"github.com/weighstone/weighstone/internal/scoreboard"
@@ -60,10 +62,13 @@ type service struct {
 	log       *slog.Logger
 	handoff   *handoff.Handoff
 	board     *scoreboard.Board
-	site      *site
+	files     *static.Handler
+	programs  *cgi.Handler
+	site      *weighstone.Site
 	access    *accesslog.Log
 	listeners []int
 	server    weighstone.Server
+	serving   bool // the server has begun and not ended
 }
 
 // Run serves until it is told to end, or a successor serves.
@@ -80,7 +85,8 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	served := make(chan error, 1)
-	go func() { served <- v.server.Serve(v.listeners, v.site.Site) }()
+	v.serving = true
+	go func() { served <- v.server.Serve(v.listeners, v.site) }()
 	if v.handoff.Inherited() {
 		v.board.Restarted()
 	}
@@ -106,7 +112,7 @@ func (v *service) prepare(s *streams) (err error) {
 	if v.board, err = v.openBoard(); err != nil {
 		return err
 	}
-	if v.site, err = v.newSite(); err != nil {
+	if err := v.assemble(); err != nil {
 		return err
 	}
 	if c.AccessLog != "" {
@@ -188,25 +194,36 @@ const (
 	listenerName = "http"
 )
 
-// close gives back what is left when serving has ended.
+// close gives back what is held when the process is about to end. A server
+// that was cut off still counts and answers: what it uses is left to the
+// kernel.
 func (v *service) close() {
 	if v.access != nil {
-		if err := v.access.Close(); err != nil {
-			v.log.Error(err.Error())
-		}
+		v.complain(v.access.Close())
 	}
-	if v.site != nil {
-		v.site.close(v.log)
+	if v.programs != nil {
+		v.complain(v.programs.Close()) // what it runs would outlive us
+	}
+	if v.handoff != nil {
+		v.handoff.RemovePIDFile()
+	}
+	if v.serving {
+		return
+	}
+	if v.files != nil {
+		v.complain(v.files.Close())
 	}
 	for _, fd := range v.listeners {
 		sys.Close(fd)
 	}
 	if v.board != nil {
-		if err := v.board.Close(); err != nil {
-			v.log.Error(err.Error())
-		}
+		v.complain(v.board.Close())
 	}
-	if v.handoff != nil {
-		v.handoff.RemovePIDFile()
+}
+
+// complain logs what went wrong at the end, if anything did.
+func (v *service) complain(err error) {
+	if err != nil {
+		v.log.Error(err.Error())
 	}
 }

@@ -15,49 +15,36 @@ import (
 	"github.com/weighstone/weighstone/handlers/status"
 )
 
-// A site is the table of routes with the handlers that hold something open.
-type site struct {
-	*weighstone.Site
-	files    *static.Handler
-	programs *cgi.Handler
-}
-
-// newSite assembles what is served. Files and programs of the user come
-// before the built-in ones; the other routes are exact or longer prefixes, so
-// nothing can take their place.
-func (v *service) newSite() (*site, error) {
+// assemble makes the handlers and the site of them. Files and programs of the
+// user come before the built-in ones; the other routes are exact or longer
+// prefixes, so nothing can take their place.
+func (v *service) assemble() (err error) {
 	c := v.cmd
 	dir := c.Fixtures
 	if dir == "" {
 		dir = fixtures.DefaultDir()
 	}
 	if _, err := fixtures.Ensure(dir); err != nil {
-		return nil, err
+		return err
 	}
 	roots := present(c.Root, dir)
-	s := new(site)
-	var err error
-	if s.files, err = static.New(static.Options{Roots: roots, Log: v.log}); err != nil {
-		return nil, err
+	if v.files, err = static.New(static.Options{Roots: roots, Log: v.log}); err != nil {
+		return err
 	}
-	s.programs, err = cgi.New(cgi.Options{
+	v.programs, err = cgi.New(cgi.Options{
 		Dirs: present(c.CGIBin, builtinPrograms(v.log)), Root: roots[0], Timeout: c.CGITimeout, Log: v.log,
-		Site: func() *weighstone.Site { return s.Site },
+		Site: func() *weighstone.Site { return v.site },
 	})
 	if err != nil {
-		s.close(v.log)
-		return nil, err
+		return err
 	}
-	routes := append(api.Routes(),
-		weighstone.Route{Pattern: "/server-status", Methods: weighstone.GET | weighstone.HEAD, Handler: status.New(v.report)},
-		s.programs.Route(),
-		weighstone.Route{Pattern: "/", Methods: weighstone.GET | weighstone.HEAD, Handler: s.files},
-	)
-	if s.Site, err = weighstone.NewSite(int64(c.MaxBody), routes...); err != nil {
-		s.close(v.log)
-		return nil, err
-	}
-	return s, nil
+	const reads = weighstone.GET | weighstone.HEAD
+	v.site, err = weighstone.NewSite(int64(c.MaxBody), append(api.Routes(),
+		weighstone.Route{Pattern: "/server-status", Methods: reads, Handler: status.New(v.report)},
+		v.programs.Route(),
+		weighstone.Route{Pattern: "/", Methods: reads, Handler: v.files},
+	)...)
+	return err
 }
 
 // report is what /server-status tells, of all processes together.
@@ -98,16 +85,4 @@ func present(names ...string) []string {
 		}
 	}
 	return out
-}
-
-// close ends what the handlers hold.
-func (s *site) close(log *slog.Logger) {
-	if s.programs != nil {
-		if err := s.programs.Close(); err != nil {
-			log.Error(err.Error())
-		}
-	}
-	if err := s.files.Close(); err != nil {
-		log.Error(err.Error())
-	}
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/weighstone/weighstone/fixtures"
+	"github.com/weighstone/weighstone/servers"
+)
+
+// TestMain makes the test binary the program too, for the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"weighstone": main})
+}
+
+// TestScript runs the scripts that one variant stands for all in.
+func TestScript(t *testing.T) {
+	testscript.Run(t, params(t, "script", "epoll"))
+}
+
+// TestVariant runs the scripts that must go alike on every variant.
+func TestVariant(t *testing.T) {
+	for _, v := range servers.All() {
+		t.Run(v.Name, func(t *testing.T) { testscript.Run(t, params(t, "variant", v.Name)) })
+	}
+}
+
+func params(t *testing.T, dir, variant string) testscript.Params {
+	content := filepath.Join(t.TempDir(), "fixtures")
+	if err := fixtures.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	return testscript.Params{
+		Dir:                 filepath.Join("testdata", dir),
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("VARIANT", variant)
+			e.Setenv("FIXTURES", content)
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("TMPDIR", os.TempDir())
+			e.Values[lineKey{}] = new(line)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   cmdExits,
+			"serve":   cmdServe,
+			"restart": cmdRestart,
+			"signal":  cmdSignal,
+			"ended":   cmdEnded,
+			"get":     cmdGet,
+			"await":   cmdAwait,
+		},
+	}
+}
