@@ -31,6 +31,8 @@ type Conn struct {
 	raw  syscall.RawConn
 	slot *weighstone.Slot
 
+	grace instant // of a connection accepted during a drain: when it ends; else unset
+
 	phase  atomic.Uint32 // a phase
 	until  atomic.Int64  // the deadline of the phase, or unset
 	state  atomic.Uint32 // a weighstone.ConnState: as counted
@@ -77,7 +79,8 @@ func (h *Hub) newConn(tcp *net.TCPConn) (*Conn, error) {
 	now := h.now()
 	c.until.Store(now + int64(h.Limits.Header))
 	if h.Draining() {
-		c.until.Store(max(now+int64(grace), h.graceEnds))
+		c.grace = max(now+int64(grace), h.graceEnds)
+		c.until.Store(c.grace)
 	}
 	if err := c.beat(); err != nil {
 		_ = tcp.Close()
@@ -182,18 +185,9 @@ func (c *Conn) deadline() instant {
 		c.enter([...]weighstone.ConnState{idle: weighstone.StateIdle, inHead: weighstone.StateHead, inBody: weighstone.StateBody}[p])
 	}
 	if p == idle && c.hub.Draining() {
-		until = min(until, max(c.hub.graceEnds, c.since()))
+		until = min(until, max(c.hub.graceEnds, c.grace))
 	}
 	return until
-}
-
-// since is the end of the grace of a connection that was accepted, and not yet
-// used, after the drain began.
-func (c *Conn) since() instant {
-	if c.state.Load() == uint32(weighstone.StateHead) {
-		return c.until.Load()
-	}
-	return unset
 }
 
 // took looks at bytes that were read, to know what the next ones belong to.
