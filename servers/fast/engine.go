@@ -80,7 +80,7 @@ func (e *Engine) Site() *weighstone.Site { return e.site }
 // Serve implements weighstone.Server.
 func (e *Engine) Serve(listeners []int, site *weighstone.Site) error {
 	e.site = site
-	list, err := e.hub.Listen(listeners)
+	list, err := e.hub.Listen(listeners, site)
 	if err != nil {
 		return fmt.Errorf("serve with %s: %w", e.name, err)
 	}

@@ -62,12 +62,9 @@ func (e *Engine) begin(ctx *fasthttp.RequestCtx, c *netconn.Conn) *Exchange {
 
 // openBody makes the body readable, if there is one.
 func (x *Exchange) openBody(e *Engine) {
-	if !x.In.HasBody() {
-		x.conn.Begin()
-		return
+	if x.In.HasBody() {
+		x.body.Open(x.conn, &x.In, x.ctx.RequestBodyStream(), e.site.MaxBody())
 	}
-	x.body.Open(x.conn, &x.In, x.ctx.RequestBodyStream(), e.site.MaxBody())
-	x.conn.BeginBody()
 }
 
 // free gives the exchange back.

@@ -40,9 +40,8 @@ var (
 func (e *Engine) expect(ctx *fasthttp.RequestCtx) int {
 	c := ctx.Conn().(*netconn.Conn)
 	x := e.begin(ctx, c)
-	c.BeginBody()
 	x.judged = true
-	x.found = e.judge(x)
+	x.found = e.site.Find(&x.Exchange)
 	if x.found != nil || !x.Out.Close {
 		c.Exchange = x
 		if x.found == nil || x.In.Fields.Get("Expect") == nil {
@@ -75,7 +74,6 @@ func (e *Engine) refuse(ctx *fasthttp.RequestCtx, err error) {
 	}
 	x := e.begin(ctx, c)
 	x.In = weighstone.Request{Minor: 1, Local: c.Local, Remote: c.Remote}
-	c.Begin()
 	c.Unread()
 	x.Fail(status)
 	x.Out.Close = true

@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"bytes"
 	"net/http"
 	"runtime/debug"
 
@@ -11,31 +10,9 @@ import (
 // Find judges the request and returns its route; nil when the answer is settled.
 func (e *Engine) Find(x *Exchange) *weighstone.Route {
 	if !x.judged {
-		x.found = e.judge(x)
+		x.found = e.site.Find(&x.Exchange)
 	}
 	return x.found
-}
-
-func (e *Engine) judge(x *Exchange) *weighstone.Route {
-	if status := x.malformed(); status != 0 {
-		x.Fail(status)
-		x.Out.Close = true
-		return nil
-	}
-	return e.site.Find(&x.Exchange)
-}
-
-// malformed returns the status that refuses what the library lets through, or 0:
-// a length beside a transfer coding, and any major version (header.go,
-// parseHeaders and isHTTPVersion).
-func (x *Exchange) malformed() (status int) {
-	switch {
-	case x.In.Length < 0 && x.fields.asSent([]byte("Content-Length")) != nil: // RFC 9112 section 6.3
-		return http.StatusBadRequest
-	case x.In.Minor == 0 && !bytes.HasPrefix(x.ctx.Request.Header.Protocol(), []byte("HTTP/1.")):
-		return http.StatusHTTPVersionNotSupported
-	}
-	return 0
 }
 
 // Answer carries out the exchange and hands the reply to the library. The

@@ -81,7 +81,6 @@ func (b *Body) Read(p []byte) (int, error) {
 	}
 	if b.err = err; err == io.EOF {
 		b.ended.Store(true)
-		b.conn.bodyEnded()
 	}
 	if n > 0 {
 		return n, nil

@@ -41,8 +41,7 @@ type Conn struct {
 	shut   atomic.Bool   // the engine wants nothing more from the client
 	closed atomic.Bool
 
-	head headEnd // only the reading goroutine
-	gate *gate   // nil for none; only the reading goroutine
+	gate gate // only the reading goroutine
 
 	mu          sync.Mutex // guards the timer of reads
 	armed       atomic.Int64
@@ -103,14 +102,7 @@ func addrPort(a net.Addr) netip.AddrPort {
 // limit passes, an idle connection ends (io.EOF), an unfinished head is
 // answered 408 and ends, and in a body the error is os.ErrDeadlineExceeded.
 func (c *Conn) Read(p []byte) (int, error) {
-	if c.gate != nil {
-		return c.gate.read(c, p)
-	}
-	n, err := c.receive(p)
-	if n > 0 {
-		c.took(p[:n])
-	}
-	return n, err
+	return c.gate.read(c, p)
 }
 
 // receive is Read below the gate.
@@ -126,7 +118,6 @@ func (c *Conn) receive(p []byte) (int, error) {
 		if n > 0 {
 			c.unread.Store(n == len(p) && n > 1) // more may wait; one byte is net/http looking
 			if c.phase.Load() == idle {
-				c.head = headEnd{}
 				c.next(inHead)
 			}
 			return n, nil
@@ -190,13 +181,6 @@ func (c *Conn) deadline() instant {
 	return until
 }
 
-// took looks at bytes that were read, to know what the next ones belong to.
-func (c *Conn) took(b []byte) {
-	if c.phase.Load() == inHead && c.head.in(b) {
-		c.next(inBody)
-	}
-}
-
 // next begins a phase, whose deadline is worked out when a read must wait.
 func (c *Conn) next(p phase) {
 	c.phase.Store(p)
@@ -236,22 +220,11 @@ func (c *Conn) poke() {
 	}
 }
 
-// Begin says that a request is complete but for its body, and being answered:
-// from now on there is no deadline for what the client sends.
+// Begin says that the library has handed a request to the engine.
 func (c *Conn) Begin() {
 	c.begun = true
-	c.phase.Store(serving)
-}
-
-// bodyEnded says that the body has been read, from whichever goroutine read it.
-func (c *Conn) bodyEnded() { c.phase.Store(serving) }
-
-// BeginBody says that the body of the request is being read. Its limit runs
-// from the end of the head.
-func (c *Conn) BeginBody() {
-	c.begun = true
-	if c.gate == nil && c.phase.Swap(inBody) != inBody { // a gate knows better
-		c.until.Store(unset)
+	if c.gate.at == gateHead { // else there is a body to come
+		c.phase.Store(serving)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/http1"
 )
 
 // A Hub owns the listeners and connections of one server, from Listen to the
@@ -20,6 +21,8 @@ type Hub struct {
 	Access weighstone.AccessLog
 	Log    *slog.Logger
 
+	site     *weighstone.Site
+	heads    http1.Limits
 	slots    []*weighstone.Slot
 	start    time.Time // the zero of every instant
 	maxConns int
@@ -68,6 +71,7 @@ func NewHub(o weighstone.Options) *Hub {
 		conns:   map[*Conn]struct{}{},
 	}
 	h.room.L = &h.mu
+	h.heads = http1.Limits{Head: h.Limits.MaxHeader}
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}

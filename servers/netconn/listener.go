@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/weighstone/weighstone"
 )
 
 // A Listener accepts on a copy of a raw listening descriptor. It never shuts
@@ -18,9 +20,10 @@ type Listener struct {
 	stopped sync.Once
 }
 
-// Listen makes a listener of each descriptor. The descriptors stay the
+// Listen makes a listener of each descriptor, for connections to site. The descriptors stay the
 // caller's; the listeners use copies, closed by [Hub.Run] or by Close.
-func (h *Hub) Listen(descriptors []int) ([]*Listener, error) {
+func (h *Hub) Listen(descriptors []int, site *weighstone.Site) ([]*Listener, error) {
+	h.site = site
 	var list []*Listener
 	for _, fd := range descriptors {
 		tcp, err := listen(fd)

@@ -27,6 +27,8 @@ func TestRepliesAlike(t *testing.T) {
 		{"page absolute", "GET", "http://x/page", "1.1", "", "", 200},
 		{"page escaped", "GET", "/%70age?q", "1.1", "", "", 200},
 		{"page dots", "GET", "/a/../page", "1.1", "", "", 200},
+		{"page 1.2", "GET", "/page", "1.2", "", "", 200},
+		{"folded", "GET", "/page", "1.1", "X: a\r\n b\r\n", "", 400},
 		{"scratch", "GET", "/scratch", "1.1", "", "", 200},
 		{"scratch head", "HEAD", "/scratch", "1.1", "", "", 200},
 		{"scratch 1.0 kept", "GET", "/scratch", "1.0", keep, "", 200},

@@ -36,10 +36,8 @@ func (x *exchange) fill(r *http.Request, c *netconn.Conn, limit int64) {
 	in.Local, in.Remote = c.Local, c.Remote
 	if in.HasBody() {
 		x.body.Open(c, in, r.Body, limit)
-		c.BeginBody()
-	} else {
-		c.Begin()
 	}
+	c.Begin()
 }
 
 // free drops what the exchange refers to.

@@ -29,7 +29,7 @@ func New(o weighstone.Options) weighstone.Server {
 		Handler:                      s,
 		MaxHeaderBytes:               max(s.hub.Limits.MaxHeader-slack, 1),
 		DisableGeneralOptionsHandler: true,
-		ConnContext:                  s.withConn,
+		ConnContext:                  withConn,
 		ConnState:                    connState,
 		ErrorLog:                     slog.NewLogLogger(s.hub.Log.Handler(), slog.LevelDebug),
 	}
@@ -43,9 +43,8 @@ const slack = 4096
 // connKey is the context key of the connection.
 type connKey struct{}
 
-func (s *server) withConn(ctx context.Context, c net.Conn) context.Context {
+func withConn(ctx context.Context, c net.Conn) context.Context {
 	conn := c.(*netconn.Conn)
-	conn.Strict(s.site.MaxBody())
 	conn.RefuseAlike()
 	conn.Exchange = new(values)
 	return context.WithValue(ctx, connKey{}, conn)
@@ -60,7 +59,7 @@ func connState(c net.Conn, state http.ConnState) {
 // Serve implements weighstone.Server.
 func (s *server) Serve(listeners []int, site *weighstone.Site) error {
 	s.site = site
-	list, err := s.hub.Listen(listeners)
+	list, err := s.hub.Listen(listeners, site)
 	if err != nil {
 		return fmt.Errorf("serve with net/http: %w", err)
 	}
