@@ -13,7 +13,12 @@ var bodyCases = []servertest.Case{
 	{Name: "chunked in capitals", Send: request("POST", "/test/mirror", "transfer-encoding: CHUNKED") + "A\r\n0123456789\r\n0\r\n\r\n", Want: "200 | =0123456789 / open"},
 	{Name: "chunked and empty", Send: chunked("0\r\n\r\n"), Want: "200 | # / open"},
 	{Name: "chunk extensions are dropped", Send: chunked("5;a=b;c=\"d\"\r\nhello\r\n0;x\r\n\r\n"), Want: "200 | =hello / open"},
-	{Name: "trailers are dropped", Send: chunked("5\r\nhello\r\n0\r\nContent-Length: 9\r\nX: y\r\n\r\n"), Want: "200 | =hello / open"},
+	{
+		Name: "trailers are dropped", Send: chunked("5\r\nhello\r\n0\r\nContent-Length: 9\r\nX: y\r\n\r\n"), Want: "200 | =hello / open",
+		// fasthttp refuses trailers of names that RFC 9110 section 6.5.1 forbids
+		// to send (header.go, parseTrailer).
+		Except: map[string]string{"fasthttp": "400 | Connection: close / close", "fiber": "400 | Connection: close / close"},
+	},
 	{Name: "as long as is buffered", Send: request("POST", "/test/buffered", "Content-Length: 65536") + string(pattern(65536)), Want: "200 | #65536 / open"},
 	{Name: "longer than is buffered", Send: request("POST", "/test/buffered", "Content-Length: 65537") + string(pattern(65537)), Want: "413 | Connection: close / close"},
 	{Name: "chunked and buffered", Send: request("POST", "/test/buffered", "Transfer-Encoding: chunked") + "5\r\nhello\r\n0\r\n\r\n", Want: "200 | =hello / open"},

@@ -11,10 +11,14 @@ const role = "SERVERTEST_ROLE"
 
 // TestMain runs the tests or plays a child's part in one.
 func TestMain(m *testing.M) {
-	switch os.Getenv(role) {
-	case "":
+	playing := os.Getenv(role)
+	if playing == "" {
 		os.Exit(m.Run())
-	case starvedRole:
-		os.Exit(starved())
 	}
+	os.Exit(roles()[playing]())
+}
+
+// roles are the parts of children, which return their exit status.
+func roles() map[string]func() int {
+	return map[string]func() int{starvedRole: starved, askerRole: asker}
 }

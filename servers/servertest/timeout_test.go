@@ -64,7 +64,9 @@ func TestSlowClients(t *testing.T) {
 				for _, status := range c.before {
 					k.Want("POST", status)
 				}
-				if r, err := k.Receive("POST"); err == nil && r.Status != 408 {
+				// A parser that reads a chunk's size by itself may take the end of
+				// its patience for the end of the line.
+				if r, err := k.Receive("POST"); err == nil && r.Status != 408 && !(r.Status == 400 && c.name == "chunk size") {
 					t.Errorf("status %d, want 408 or none", r.Status)
 				}
 				if end := k.Ending(); end != servertest.Closed && end != servertest.Reset {

@@ -1,0 +1,105 @@
+//go:build !race
+
+package servertest_test
+
+import (
+	"net"
+	"net/http"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/servertest"
+)
+
+// heapObjects is how many objects this process has allocated, the tiny ones
+// that share a block among them. Reading the old statistics first makes each
+// processor hand in what it has counted for itself.
+func heapObjects() uint64 {
+	var flushed runtime.MemStats
+	runtime.ReadMemStats(&flushed)
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+}
+
+// allocations are what the server in this process allocates for 10,000 warm
+// requests.
+func allocations(t *testing.T, addr, path string) uint64 {
+	t.Helper()
+	c := startChild(t, askerRole, addr, path)
+	c.line()
+	runtime.GC()
+	before := heapObjects()
+	c.tell("go")
+	c.line()
+	after := heapObjects()
+	c.tell("end")
+	c.end()
+	return after - before
+}
+
+// warm are what may be answered without allocating: a file in memory, a page,
+// and bytes made for the request.
+var warm = []struct {
+	path string
+	size int
+}{{"/100.html", 100}, {"/api/hello", 77}, {"/api/send?size=1000", 1000}}
+
+// TestWarmRequestsAllocateNothing: 10,000 requests cost at most 100 objects on
+// the heap, on net/http as many as a handler of its own that sends the same.
+func TestWarmRequestsAllocateNothing(t *testing.T) {
+	const most = 100
+	onEach(t, func(t *testing.T, e servertest.Engine) {
+		s := servertest.Start(t, e, apiSite(t, newRoot(t)), weighstone.Options{})
+		for _, w := range warm {
+			got := allocations(t, s.Addr, w.path)
+			limit := uint64(most)
+			if e.Name == "nethttp" {
+				limit += nativeAllocations(t, w.size)
+			}
+			t.Logf("%s: %d objects for %d requests, at most %d", w.path, got, asked, limit)
+			if got > limit {
+				t.Errorf("%s: %d objects for %d requests, want at most %d", w.path, got, asked, limit)
+			}
+		}
+	})
+}
+
+// nativeAllocations are those of a handler written for net/http that sends the
+// same bytes and header lines as a page or file of this size.
+func nativeAllocations(t *testing.T, size int) uint64 {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, length := pattern(size), strconv.Itoa(size)
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			h := w.Header()
+			h.Set("Server", weighstone.Software)
+			h.Set("Content-Type", "text/html; charset=utf-8")
+			h.Set("Content-Length", length)
+			if size == 100 {
+				h.Set("Last-Modified", lastModified)
+				h.Set("ETag", `"b8f1d1d6b064577a"`)
+				h.Set("Accept-Ranges", "bytes")
+			}
+			w.WriteHeader(http.StatusOK)
+			w.Write(body)
+		}),
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	}
+	served := make(chan error)
+	go func() { served <- server.Serve(l) }()
+	n := allocations(t, l.Addr().String(), "/")
+	server.Close()
+	if err := <-served; err != http.ErrServerClosed {
+		t.Error(err)
+	}
+	return n
+}
