@@ -10,6 +10,7 @@ import "time"
 // closed loop Started is next to nothing.
 type Sample struct {
 	Due       time.Duration // since the start of the run
+	Ready     time.Duration // since Due: when a connection's turn had come for it; zero if it was waiting for the request
 	Started   time.Duration // since Due: when the client got to it
 	Connected time.Duration // since Due; zero on a connection that was used before
 	Sent      time.Duration // since Due: the request's last byte went to the kernel
@@ -28,3 +29,6 @@ func (s *Sample) Ended() time.Duration { return s.Due + s.Last }
 // Service is the time from the start of the work to the last byte: what a
 // closed-loop tool calls latency.
 func (s *Sample) Service() time.Duration { return s.Last - s.Started }
+
+// Lag is how much later than it could the client began: its own fault.
+func (s *Sample) Lag() time.Duration { return s.Started - s.Ready }

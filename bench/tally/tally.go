@@ -46,8 +46,12 @@ type Tally struct {
 	Service Times // of good replies, from the client's start to the last byte
 	First   Times // of good replies, from the request's last byte to the reply's first
 	Connect Times // of all connections made for a sample
+	Lag     Times // of all samples: how much later than it could the client began
 
-	Late uint64 // samples whose client got to them more than [LateAfter] after they were due
+	// Late counts samples that were begun more than [LateAfter] after they
+	// were due; Lagged those of them that were so by the client's own lag, and
+	// not for want of a free connection.
+	Late, Lagged uint64
 
 	// Series is how many good replies ended in each [SeriesStep] since the
 	// start of the run, warm-up included.
@@ -69,7 +73,7 @@ func New(c Config) *Tally {
 	return &Tally{
 		Config:  c,
 		Classes: make([]uint64, c.Classes),
-		Latency: newTimes(), Service: newTimes(), First: newTimes(), Connect: newTimes(),
+		Latency: newTimes(), Service: newTimes(), First: newTimes(), Connect: newTimes(), Lag: newTimes(),
 		Series: make([]uint32, 0, seriesRoom),
 	}
 }
@@ -94,8 +98,13 @@ func (t *Tally) Add(s *bench.Sample) {
 	if s.Connected > 0 {
 		t.Connect.add(s.Connected - s.Started)
 	}
+	lag := s.Lag()
+	t.Lag.add(lag)
 	if s.Started > LateAfter {
 		t.Late++
+		if lag > LateAfter {
+			t.Lagged++
+		}
 	}
 	if s.Fault != bench.FaultNone {
 		return
@@ -118,6 +127,29 @@ func (t *Tally) addDone(s *bench.Sample, ended time.Duration) {
 	}
 }
 
+// A Metric is one of the distributions of a tally.
+type Metric int
+
+// The metrics.
+const (
+	Latency Metric = iota
+	Service
+	First
+	Connect
+	Lag
+	NumMetrics = iota
+)
+
+var metricNames = [NumMetrics]string{"latency", "service", "first", "connect", "lag"}
+
+// String is the metric's name in every report.
+func (m Metric) String() string { return metricNames[m] }
+
+// Metrics returns t's distributions by [Metric].
+func (t *Tally) Metrics() [NumMetrics]*Times {
+	return [NumMetrics]*Times{&t.Latency, &t.Service, &t.First, &t.Connect, &t.Lag}
+}
+
 // Merge adds what o counted. Both have the same configuration.
 func (t *Tally) Merge(o *Tally) {
 	t.Faults.Add(&o.Faults)
@@ -133,10 +165,11 @@ func (t *Tally) Merge(o *Tally) {
 	t.Done += o.Done
 	t.DoneBytes += o.DoneBytes
 	t.Late += o.Late
-	t.Latency.merge(&o.Latency)
-	t.Service.merge(&o.Service)
-	t.First.merge(&o.First)
-	t.Connect.merge(&o.Connect)
+	t.Lagged += o.Lagged
+	others := o.Metrics()
+	for i, m := range t.Metrics() {
+		m.merge(others[i])
+	}
 	for i, n := range o.Series {
 		if i == len(t.Series) {
 			t.Series = append(t.Series, 0)
