@@ -46,6 +46,10 @@ type Variant struct {
 	Historical  []string   `json:"historical"` // servers that were built so
 	Knobs       []string   `json:"knobs"`      // flags of serve with a meaning of their own here
 
+	// Blocks says that each worker waits in a system call that keeps a share
+	// of GOMAXPROCS, so that goroutines beside it need one more.
+	Blocks bool `json:"-"`
+
 	New func(weighstone.Options) weighstone.Server `json:"-"`
 }
 
@@ -90,6 +94,7 @@ func All() []Variant {
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"thttpd (1998)", "mathopd (1996)", "Boa (1995, with select)", "Zeus (1995)"},
 			Knobs:      []string{"--workers is the number of loops, a SO_REUSEPORT listener for each"},
+			Blocks:     true,
 			New:        loop.NewPoll,
 		},
 	}

@@ -154,10 +154,10 @@ func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Se
 func (v *service) schedule() int {
 	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
 	if v.variant.Family == servers.Event {
-		// A loop blocked in its wait keeps its P for a while: one more lets
-		// the goroutines of waiting handlers run beside it.
 		workers = max(workers, 1)
-		runtime.GOMAXPROCS(max(cores, workers+1))
+		if v.variant.Blocks {
+			runtime.GOMAXPROCS(max(cores, workers+1))
+		}
 		return workers
 	}
 	if workers > 0 {
