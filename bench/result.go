@@ -62,6 +62,7 @@ type Run struct {
 	Position  int     `json:"position"`        // in the order of all runs of the document, from 0
 	Discarded string  `json:"discarded"`       // why it is left out of the metrics; empty if it is not
 	Error     string  `json:"error,omitempty"` // why it failed, with the server's last words
+	Client    *Client `json:"client,omitempty"`
 }
 
 // Figures are what is measured of a cell: as one number in a [Run], as a

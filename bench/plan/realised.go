@@ -5,20 +5,6 @@ import (
 	"github.com/weighstone/weighstone/bench"
 )
 
-// A Realised is how far the draws of a run were from the plan's weights, by
-// Pearson's chi-squared test.
-type Realised struct {
-	ChiSquared float64 `json:"chi_squared"`
-	Freedom    int     `json:"degrees_of_freedom"`
-	// P is how often a fair draw would be as far off, or farther. One run in
-	// a thousand has less than 0.001 by chance.
-	P     float64 `json:"p"`
-	Draws uint64  `json:"draws"`
-	// Dynamic is the realised share of requests that programs answered, from
-	// 0 to 1.
-	Dynamic float64 `json:"dynamic"`
-}
-
 // enough is the smallest expected count that the distribution of chi-squared
 // is good for (Cochran, Biometrics 10, 1954). Classes with less are counted
 // together.
@@ -27,8 +13,8 @@ const enough = 5
 // ChiSquared compares how often each class was asked with the weights. Classes
 // without a weight follow others, and only count for Dynamic. It is nil when
 // there is nothing to test: one class, or too few draws.
-func ChiSquared(classes []bench.Class, counts []uint64) *Realised {
-	var r Realised
+func ChiSquared(classes []bench.Class, counts []uint64) *bench.Mix {
+	var r bench.Mix
 	var weights float64
 	var all, dynamic uint64
 	for i, c := range classes {

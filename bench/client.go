@@ -1,0 +1,60 @@
+package bench
+
+// A Client is what only the load generator knows of a run, and what shows how
+// far it can be believed.
+type Client struct {
+	ServiceMS Quantiles[float64] `json:"service_ms"` // from the client's start, not from when the request was due
+	LagMS     Quantiles[float64] `json:"lag_ms"`     // how much later than it could the client began
+
+	Late    uint64 `json:"late"`    // sent more than a millisecond after they were due
+	Lagged  uint64 `json:"lagged"`  // of them, by the client's own lag and not for want of a free connection
+	Dropped uint64 `json:"dropped"` // due but never sent
+	Over60S uint64 `json:"over_60s"`
+
+	Connections    uint64 `json:"connections"`
+	ClosedByServer uint64 `json:"closed_by_server"` // first
+	ClosedByClient uint64 `json:"closed_by_client"`
+	Stale          uint64 `json:"stale"` // kept connections found closed, whose request was sent again
+	IdleOpened     int    `json:"idle_opened"`
+	IdleLost       int    `json:"idle_lost"`
+
+	Sources       int    `json:"sources"`          // local addresses that connections came from
+	Ports         int    `json:"ports_per_source"` // that the kernel chooses from; 0 when not known
+	MostPerSource uint64 `json:"most_connections_per_source"`
+	NoPort        uint64 `json:"no_port"` // connections that found no free port
+
+	Workers     int     `json:"workers"`
+	CPUUserS    float64 `json:"cpu_user_s"`
+	CPUSystemS  float64 `json:"cpu_system_s"`
+	CPUMicros   float64 `json:"cpu_us_per_request"`
+	Interrupted bool    `json:"interrupted"`
+
+	Mix        *Mix     `json:"mix"` // null for a plan with one class
+	FirstError string   `json:"first_error"`
+	Excerpt    string   `json:"first_error_excerpt"` // the beginning of that reply
+	Seconds    []Second `json:"seconds"`
+}
+
+// A Mix is how far the requests of a run were from their plan's weights, by
+// Pearson's chi-squared test.
+type Mix struct {
+	ChiSquared float64 `json:"chi_squared"`
+	Freedom    int     `json:"degrees_of_freedom"`
+	// P is how often a fair draw would be as far off, or farther.
+	P     float64 `json:"p"`
+	Draws uint64  `json:"draws"`
+	// Dynamic is the share of requests that programs answered, from 0 to 1.
+	Dynamic float64 `json:"dynamic"`
+}
+
+// A Second is a stretch of a run of about a second, by when replies ended. Its
+// quantiles have few samples and are for looking at.
+type Second struct {
+	AtS    float64  `json:"at_s"` // where it begins, since the start of the run
+	ForS   float64  `json:"for_s"`
+	Good   uint64   `json:"good"`
+	Faults uint64   `json:"faults"`
+	P50    *float64 `json:"p50_ms"`
+	P99    *float64 `json:"p99_ms"`
+	Max    *float64 `json:"max_ms"`
+}
