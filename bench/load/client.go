@@ -30,6 +30,9 @@ type client struct {
 	life                           uint32     // counts the connections it has had
 	corked                         bool       // requests are collected in out, to leave together
 	broken                         unix.Errno // why the connection takes no more; 0 if it does
+	ahead                          bool       // the connection was made before it was needed
+	sipping                        bool       // a slow reader is not to read before its appointment
+	hangups                        uint32     // events of the server's end that a slow reader has seen
 }
 
 // A connState is where a client's connection stands.
@@ -114,5 +117,6 @@ func (c *client) disconnect() {
 	c.fd, c.state = -1, connNone
 	c.rendered, c.stamped, c.issued, c.answered = 0, 0, 0, 0
 	c.out, c.outOff, c.broken, c.corked = c.out[:0], 0, 0, false
+	c.ahead, c.sipping, c.hangups = false, false, 0
 	c.reply.reset()
 }

@@ -10,12 +10,14 @@ package load
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"runtime"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
 )
 
@@ -26,7 +28,7 @@ type Config struct {
 
 	Clients  int           // connections in use at a time; 0: 10
 	Requests uint64        // how many in all, good and bad, the warm-up aside; 0: until Duration
-	Duration time.Duration // when the last request may be due; 0 without Requests: 10 s
+	Duration time.Duration // when the last request may be due and sent; 0 without Requests: 10 s, or the ramp's length
 	Warmup   time.Duration // before both: samples due in it are dropped
 
 	// Keepalive sends more than one request over a connection: PerConn of
@@ -40,10 +42,17 @@ type Config struct {
 	// server to do so.
 	CloseFirst bool
 
-	// Pacer makes the pacer of a worker, nil for a closed loop that sends
-	// each request [bench.Closed.Think] = Think after the last.
-	Pacer func(worker, workers int) bench.Pacer
-	Think time.Duration
+	// ConnectAhead connections are kept ready beside those in use, so that a
+	// request that needs a new one does not wait for the handshake.
+	ConnectAhead int
+	// ReadRate is how many bytes a second each connection is read at, by small
+	// sips and with a small receive buffer, as one at the end of a slow line
+	// is; 0: as fast as they come.
+	ReadRate int
+
+	// Arrival is how requests come; a closed loop by default. A ramp begins
+	// after the warm-up.
+	Arrival pace.Arrival
 
 	// Heads are sets of further header lines, each line ended by CRLF, sent
 	// in turn: what a browser, curl or wrk would send.
@@ -61,9 +70,14 @@ type Config struct {
 	// that is not counted, and held open beside the clients.
 	Idle int
 	// Sources are the local addresses connections come from, in turn. Empty:
-	// the kernel's choice, except that many idle connections to a loopback
-	// address come from several of 127.0.0.0/8.
+	// the kernel's choice, except that to a loopback address many idle
+	// connections, and those that the client closes first, come from several
+	// of 127.0.0.0/8.
 	Sources []netip.Addr
+
+	// Log, if not nil, gets the distributions of each second in the format of
+	// HdrHistogram's log.
+	Log io.Writer
 
 	Workers int   // event loops; 0: as many as there are cores, at most Clients
 	CPUs    []int // the cores to pin the workers to, in turn; empty: not pinned
@@ -102,7 +116,11 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.HashEvery, defaultHashEvery)
 	fill(&c.Timeout, defaultTimeout)
 	if c.Requests == 0 {
+		fill(&c.Duration, c.Arrival.Over)
 		fill(&c.Duration, defaultDuration)
+	}
+	if c.Arrival.Over > 0 {
+		c.Arrival.Hold += c.Warmup
 	}
 	if !c.Keepalive {
 		c.PerConn = 1
@@ -113,10 +131,13 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Plan == nil || len(c.Plan.Classes()) == 0:
 		return c, errors.New("load: no plan")
-	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.Think < 0 || c.HashEvery < 0 || c.Workers < 0:
+	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.ConnectAhead < 0 || c.ReadRate < 0 || c.HashEvery < 0 || c.Workers < 0:
 		return c, errors.New("load: a number is negative")
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
 		return c, fmt.Errorf("load: %d requests are fewer than %d clients", c.Requests, c.Clients)
+	}
+	if err := c.Arrival.Validate(); err != nil {
+		return c, fmt.Errorf("load: %w", err)
 	}
 	return c, nil
 }

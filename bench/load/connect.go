@@ -24,7 +24,7 @@ func (w *worker) pump(c *client) {
 	most := w.config.PerConn
 	for c.rendered < c.count && (most == 0 || c.issued < most) {
 		x := c.at(c.rendered)
-		if c.issued == 0 {
+		if c.issued == 0 && !c.ahead {
 			x.sample.Connected = c.connected - x.sample.Due
 		}
 		c.issued++
@@ -38,8 +38,13 @@ func (w *worker) pump(c *client) {
 
 // connect begins a connection for c.
 func (w *worker) connect(c *client) {
+	if len(w.spares) > 0 {
+		w.takeSpare(c)
+		return
+	}
 	fd, errno := w.dialer.dial()
 	if fd < 0 {
+		w.noteNoPort(errno)
 		w.fail(c, connectFault(errno), nil, errno)
 		return
 	}

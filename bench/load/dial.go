@@ -15,7 +15,12 @@ type dialer struct {
 	sources []sys.Sockaddr
 	next    int
 	noDelay bool // requests may be under way while another is sent
+	window  int  // the receive buffer in bytes; 0: the kernel's choice
+	dials   uint64
 }
+
+// slowWindow is the receive buffer of a slow reader, which the kernel doubles.
+const slowWindow = 4096
 
 func newDialer(server netip.AddrPort, sources []netip.Addr, noDelay bool) *dialer {
 	d := &dialer{server: sys.NewSockaddr(server), noDelay: noDelay}
@@ -25,12 +30,19 @@ func newDialer(server netip.AddrPort, sources []netip.Addr, noDelay bool) *diale
 	return d
 }
 
+// from has this worker's dialer begin at its share of the sources.
+func (d *dialer) from(worker, workers int) { d.next = len(d.sources) * worker / workers }
+
 // dial begins a connection. It is connected when errno is 0, on its way when
 // it is EINPROGRESS; otherwise there is no descriptor.
 func (d *dialer) dial() (fd int, errno unix.Errno) {
 	fd, errno = sys.Socket(d.server.Family)
 	if errno != 0 {
 		return -1, errno
+	}
+	d.dials++
+	if d.window > 0 {
+		sys.SetInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, d.window)
 	}
 	if d.noDelay {
 		sys.SetInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)

@@ -119,7 +119,7 @@ func (w *worker) lost(c *client, errno unix.Errno) {
 // before any byte of a reply. A reset is not taken for that.
 func (w *worker) stale(c *client) bool {
 	x := c.at(0)
-	if c.answered == 0 || c.reply.bytes > 0 || x.retried {
+	if c.answered == 0 && !c.ahead || c.reply.bytes > 0 || x.retried {
 		return false
 	}
 	x.retried = true

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
 )
 
@@ -369,7 +370,7 @@ func TestWarmupIsDropped(t *testing.T) {
 
 func TestThinkTime(t *testing.T) {
 	s := serveScript(t, always(ok("hi"), true))
-	r := runs(t, s.url, Config{Requests: 20, Clients: 2, Keepalive: true, Think: 10 * time.Millisecond})
+	r := runs(t, s.url, Config{Requests: 20, Clients: 2, Keepalive: true, Arrival: pace.Arrival{Think: 10 * time.Millisecond}})
 	if r.Elapsed < 90*time.Millisecond {
 		t.Errorf("2 clients thought 9 times 10 ms within %v", r.Elapsed)
 	}
@@ -410,7 +411,7 @@ func TestIdleConnections(t *testing.T) {
 		io.WriteString(c, ok("hi"))
 		return true
 	})
-	r := runs(t, s.url, Config{Requests: 100, Clients: 2, Keepalive: true, Idle: 100, Think: time.Millisecond})
+	r := runs(t, s.url, Config{Requests: 100, Clients: 2, Keepalive: true, Idle: 100, Arrival: pace.Arrival{Think: time.Millisecond}})
 	if r.Good() != 100 || r.IdleOpened != 100 || r.IdleLost != 1 {
 		t.Errorf("good %d, idle %d, lost %d", r.Good(), r.IdleOpened, r.IdleLost)
 	}
@@ -452,7 +453,7 @@ func TestRunRefuses(t *testing.T) {
 func TestProgress(t *testing.T) {
 	s := serveScript(t, always(ok("hi"), true))
 	var seen []Progress
-	r := runs(t, s.url, Config{Duration: 1200 * time.Millisecond, Clients: 1, Keepalive: true, Think: time.Millisecond,
+	r := runs(t, s.url, Config{Duration: 1200 * time.Millisecond, Clients: 1, Keepalive: true, Arrival: pace.Arrival{Think: time.Millisecond},
 		Progress: func(p Progress) { seen = append(seen, p) }})
 	if len(seen) == 0 || seen[0].Good == 0 || seen[0].Good > r.Good() {
 		t.Errorf("progress %+v of %d", seen, r.Good())

@@ -6,9 +6,11 @@ import (
 	"github.com/weighstone/weighstone/bench"
 )
 
-// pumpOnly marks an appointment for exchanges that are under way already and
-// need a connection again.
-const pumpOnly time.Duration = -1
+// What an appointment is for, if not a request that is due.
+const (
+	pumpOnly time.Duration = -1 // exchanges that are under way already and need a connection again
+	sip      time.Duration = -2 // a slow reader reads on
+)
 
 // free hands a place in c's pipeline, free since done, to the next request:
 // begun at once when it is due, unless it must go through the schedule.
@@ -18,7 +20,7 @@ func (w *worker) free(c *client, done time.Duration, scheduled bool) {
 		return
 	}
 	due, more := w.pacer.Due(w.asked, done)
-	if !more || w.until > 0 && due >= w.until {
+	if !more || w.until > 0 && (due >= w.until || done >= w.until) {
 		w.busy--
 		return
 	}
@@ -28,7 +30,25 @@ func (w *worker) free(c *client, done time.Duration, scheduled bool) {
 		w.later.push(appointment{at: at, due: due, client: c.index})
 		return
 	}
-	w.begin(c, due)
+	w.begin(c, due, at)
+}
+
+// neverSent is how many requests were due within the run that no place came
+// free for, since the place that was last freed asked: none in a closed loop.
+func (w *worker) neverSent() (n uint64) {
+	if w.until == 0 || w.run.stopped.Load() {
+		return 0
+	}
+	for {
+		due, more := w.pacer.Due(w.asked, w.until)
+		if !more || due >= w.until || !w.allowed() {
+			return n
+		}
+		w.asked++
+		if due >= w.from {
+			n++
+		}
+	}
 }
 
 // allowed takes one request from the budget. Those of the warm-up are not part
@@ -50,19 +70,22 @@ func (w *worker) allowed() bool {
 // keep begins what was scheduled.
 func (w *worker) keep(a appointment) {
 	c := &w.clients[a.client]
-	if a.due == pumpOnly {
+	switch a.due {
+	case pumpOnly:
 		w.pump(c)
-		return
+	case sip:
+		w.sipAgain(c, a.life)
+	default:
+		w.begin(c, a.due, a.at)
 	}
-	w.begin(c, a.due)
 }
 
-// begin starts an exchange that was due at due.
-func (w *worker) begin(c *client, due time.Duration) {
+// begin starts an exchange that was due at due and could begin at at.
+func (w *worker) begin(c *client, due, at time.Duration) {
 	x := c.push()
 	c.script.Next(&x.ask)
 	x.begun, x.retried = w.now, false
 	s := &x.sample
-	*s = bench.Sample{Due: due, Class: x.ask.Class, Started: max(w.now-due, 0)}
+	*s = bench.Sample{Due: due, Class: x.ask.Class, Ready: at - due, Started: max(w.now-due, at-due)}
 	w.pump(c)
 }

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"time"
+
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/internal/http1"
 	"github.com/weighstone/weighstone/internal/sys"
@@ -16,7 +18,10 @@ const hangup = unix.EPOLLRDHUP | unix.EPOLLHUP | unix.EPOLLERR
 // stream, which has an event of its own.
 func (w *worker) readable(c *client, events uint32) {
 	life := c.life
-	w.hung = events&hangup != 0
+	if c.hangups |= events & hangup; c.sipping {
+		return
+	}
+	w.hung = c.hangups != 0
 	for {
 		n, errno := sys.Read(c.fd, w.buf)
 		w.clock()
@@ -34,10 +39,25 @@ func (w *worker) readable(c *client, events uint32) {
 		if c.life != life || c.state != connOpen {
 			return
 		}
+		if rate := w.config.ReadRate; rate > 0 {
+			c.sipping = true
+			after := time.Duration(n) * time.Second / time.Duration(rate)
+			w.later.push(appointment{at: w.now + after, due: sip, client: c.index, life: life})
+			return
+		}
 		if n < len(w.buf) && !w.hung {
 			return
 		}
 	}
+}
+
+// sipAgain has a slow reader read on, if its connection is still the one.
+func (w *worker) sipAgain(c *client, life uint32) {
+	if c.life != life || c.state != connOpen || !c.sipping {
+		return
+	}
+	c.sipping = false
+	w.readable(c, 0)
 }
 
 // feed takes bytes that have come on c's connection: replies or parts of them,

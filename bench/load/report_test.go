@@ -101,7 +101,7 @@ func TestVerdict(t *testing.T) {
 		"nothing":     {func(*Result) {}, bench.Valid},
 		"busy client": {func(r *Result) { r.CPUSystem = 1300 * time.Millisecond }, bench.ClientBound},
 		"little":      {func(r *Result) { r.Elapsed = 2 * time.Second }, bench.ClientBound},
-		"thinking":    {func(r *Result) { r.Elapsed = 2 * time.Second; r.Config.Think = time.Millisecond }, bench.Valid},
+		"thinking":    {func(r *Result) { r.Elapsed = 2 * time.Second; r.Config.Arrival.Think = time.Millisecond }, bench.Valid},
 		"no ports":    {func(r *Result) { r.Tally.Faults[bench.FaultLocal] = 1 }, bench.ClientBound},
 		"resets":      {func(r *Result) { r.Tally.Faults[bench.FaultReset] = 1 }, bench.Valid},
 		"wrong":       {func(r *Result) { r.Tally.Faults[bench.FaultContent] = 1; r.Interrupted = true }, bench.RepliesWrong},

@@ -24,6 +24,13 @@ type Result struct {
 	Stray          uint64 // connections dropped for bytes that came when nothing was asked
 	Unfinished     uint64 // exchanges given up when the run was interrupted
 
+	Dropped uint64 // requests that were due and never sent
+
+	NoPort        uint64 // connections that found no free port
+	Sources       int    // local addresses that connections came from
+	MostPerSource uint64 // connections begun from one of them
+	Ports         Ports
+
 	IdleOpened, IdleLost int
 
 	CPUUser, CPUSystem time.Duration // of the workers' threads
@@ -31,6 +38,9 @@ type Result struct {
 	Waits, Events      uint64        // calls of epoll_wait, and events they returned
 
 	Offence *Offence // the first fault, nil when there was none
+
+	Seconds  []Second // from the end of the warm-up on
+	LogError error    // why the log is not complete; nil if it is or nobody wanted one
 }
 
 // Good is the number of good replies, Bad that of exchanges with a fault.
@@ -133,7 +143,7 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 func (r *Result) littleOff() (float64, bool) {
 	c := &r.Config
 	places := float64(c.Clients * c.Pipeline)
-	if c.Pacer != nil || c.Think > 0 || r.Bad() > 0 || float64(r.Good()) < littleEnough*places {
+	if c.Arrival.Open() || c.Arrival.Think > 0 || r.Bad() > 0 || float64(r.Good()) < littleEnough*places {
 		return 0, false
 	}
 	return r.Little()/places - 1, true

@@ -18,11 +18,15 @@ type run struct {
 	config  Config
 	server  netip.AddrPort
 	host    string
+	sources []netip.Addr
+	ports   Ports
 	start   time.Time
 	lessons lessons
 	budget  budget
 	stopped atomic.Bool
 	workers []*worker
+
+	collector *collector
 }
 
 // Run carries a plan to a server and returns what came of it. A server that
@@ -38,7 +42,7 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
-	if need := uint64(r.config.Clients + r.config.Idle + 64); limit < need {
+	if need := uint64(r.config.Clients + r.config.ConnectAhead + r.config.Idle + 64); limit < need {
 		return nil, fmt.Errorf("load: %d clients and %d idle connections need about %d descriptors, the limit is %d", r.config.Clients, r.config.Idle, need, limit)
 	}
 	idle, err := openIdle(ctx, r)
@@ -70,6 +74,10 @@ func newRun(config Config) (*run, error) {
 	if r.server, r.host, err = c.resolve(); err != nil {
 		return nil, err
 	}
+	if err := checkSources(c.Sources, r.server.Addr()); err != nil {
+		return nil, err
+	}
+	r.sources, r.ports = c.pickSources(r.server.Addr()), readPorts()
 	r.budget.workers = int64(c.Workers)
 	r.budget.left.Store(int64(min(c.Requests, math.MaxInt64)))
 	return r, nil
@@ -98,6 +106,7 @@ func (r *run) carry(ctx context.Context, idle *idle) error {
 	}()
 	ended := make(chan error, len(r.workers))
 	r.start = time.Now()
+	r.collector = newCollector(r.start, tally.New(r.workers[0].tally.Config), r.config.Log)
 	for i, w := range r.workers {
 		core := -1
 		if n := len(r.config.CPUs); n > 0 {
@@ -107,6 +116,8 @@ func (r *run) carry(ctx context.Context, idle *idle) error {
 	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	collect := time.NewTicker(turnEach / 4)
+	defer collect.Stop()
 	edges := r.edges()
 	defer edges.stop()
 	var err error
@@ -122,18 +133,23 @@ func (r *run) carry(ctx context.Context, idle *idle) error {
 			edges.begun(&r.config)
 		case <-edges.end:
 			edges.ended(&r.config)
+		case <-collect.C:
+			r.collector.look(r.workers)
 		case <-tick.C:
 			idle.look()
 			r.tell()
 		}
 	}
 	edges.ended(&r.config)
+	r.collector.last(r.workers)
 	return err
 }
 
 // live runs the loop on a thread of its own.
 func (w *worker) live(core int) error {
 	runtime.LockOSThread()
+	sys.SetTimerSlack(1)
+	defer sys.SetTimerSlack(0)
 	if core >= 0 {
 		// The goroutine ends without unlocking, and its pinned thread with it.
 		if err := sys.PinThread(core); err != nil {
@@ -162,7 +178,7 @@ func (r *run) tell() {
 // result merges what the workers have counted.
 func (r *run) result(interrupted bool, idle *idle) *Result {
 	res := &Result{Config: r.config, Start: r.start, Interrupted: interrupted, Classes: r.config.Plan.Classes()}
-	res.Tally = tally.New(r.workers[0].tally.Config)
+	res.Tally, res.Seconds, res.LogError = r.collector.total, r.collector.seconds, r.collector.err
 	var counts counts
 	for _, w := range r.workers {
 		res.Tally.Merge(w.tally)
@@ -176,6 +192,9 @@ func (r *run) result(interrupted bool, idle *idle) *Result {
 	}
 	res.Connections, res.Stale, res.Stray = counts.connections, counts.stale, counts.stray
 	res.ClosedByServer, res.ClosedByClient = counts.closedByServer, counts.closedByClient
+	res.Dropped, res.NoPort, res.Ports = counts.dropped, counts.noPort, r.ports
+	res.Sources = int(min(uint64(max(len(r.sources), 1)), counts.dials))
+	res.MostPerSource = (counts.dials + uint64(res.Sources) - 1) / uint64(max(res.Sources, 1))
 	res.Unfinished, res.Waits, res.Events = counts.unfinished, counts.waits, counts.events
 	idle.look()
 	res.IdleOpened, res.IdleLost = idle.opened(), idle.lost

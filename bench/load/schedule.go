@@ -9,8 +9,9 @@ type schedule []appointment
 // An appointment is a request that a client begins at a time.
 type appointment struct {
 	at     time.Duration // when to begin, since the start of the run
-	due    time.Duration // when it should have begun, from which its sample counts
+	due    time.Duration // when it should have begun, from which its sample counts; or [pumpOnly], [sip]
 	client int32
+	life   uint32 // of a sip: the connection's
 }
 
 func (s *schedule) push(a appointment) {

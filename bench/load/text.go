@@ -29,7 +29,7 @@ func WriteText(w io.Writer, r *Result) error {
 	row("rate", "%s /s", figure(r.Rate(), 1))
 	row("throughput", "%s Mbit/s (10^6 bits, heads included)", figure(float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds(), 2))
 	row("latency ms", "%s", quantileText(&t.Latency))
-	if r.Config.Pacer != nil {
+	if r.Config.Arrival.Open() {
 		row("service ms", "%s", quantileText(&t.Service))
 		row("late", "%s requests left more than %v late", grouped(t.Late), tally.LateAfter)
 	}
@@ -73,11 +73,11 @@ func (r *Result) offered() string {
 	if c.HTTP10 {
 		s += ", HTTP/1.0"
 	}
-	if c.Pacer == nil {
+	if !c.Arrival.Open() {
 		s += ", closed loop"
 	}
-	if c.Think > 0 {
-		s += fmt.Sprintf(" with %v of thought", c.Think)
+	if c.Arrival.Think > 0 {
+		s += fmt.Sprintf(" with %v of thought", c.Arrival.Think)
 	}
 	if c.Warmup > 0 {
 		s += fmt.Sprintf(", after %v of warm-up (%s requests)", c.Warmup, grouped(r.Tally.Warmup))

@@ -18,7 +18,8 @@ import (
 const (
 	ownerNone   int32 = -1
 	ownerWake   int32 = -2
-	ownerCloser int32 = -3 // and below: -3-i is closers[i]
+	ownerCloser int32 = -3       // and below: -3-i is closers[i]
+	ownerSpare  int32 = -1 << 30 // and below: spares in the same way
 )
 
 const (
@@ -30,6 +31,9 @@ const (
 	backoff = 10 * time.Millisecond
 	// lingering is how long the server may take to close a connection.
 	lingering = time.Second
+
+	// sipsPerSecond is how often a slow reader reads.
+	sipsPerSecond = 20
 )
 
 // A worker is an event loop with its clients. One locked thread runs it; only
@@ -45,6 +49,9 @@ type worker struct {
 	owners       []int32 // by descriptor
 	clients      []client
 	closers      []closer
+	spares       []spare
+	ahead        int           // how many spares there should be
+	dialAfter    time.Duration // no spare is made before
 	dialer       *dialer
 	render       *renderer
 	pacer        bench.Pacer
@@ -55,6 +62,8 @@ type worker struct {
 	seen         []uint32 // replies by class
 
 	tally    *tally.Tally
+	relay    *tally.Relay
+	turnAt   time.Duration // when the present stretch of the relay ends
 	counts   counts
 	offence  *Offence
 	now      time.Duration // since the start of the run, as last looked at
@@ -64,6 +73,7 @@ type worker struct {
 	hung   bool // the connection being read has been ended by the server
 	buf    []byte
 	events [maxEvents]unix.EpollEvent
+	waiter sys.Waiter
 	resp   http1.Response
 	limits http1.Limits
 
@@ -82,6 +92,9 @@ type counts struct {
 	stale          uint64
 	stray          uint64
 	unfinished     uint64
+	dropped        uint64 // due, but never sent
+	noPort         uint64 // connections that found no free port
+	dials          uint64 // connections begun
 	waits, events  uint64
 }
 
@@ -92,6 +105,9 @@ func (c *counts) add(o *counts) {
 	c.stale += o.stale
 	c.stray += o.stray
 	c.unfinished += o.unfinished
+	c.dropped += o.dropped
+	c.noPort += o.noPort
+	c.dials += o.dials
 	c.waits += o.waits
 	c.events += o.events
 }
@@ -102,17 +118,24 @@ func newWorker(r *run, id int) (*worker, error) {
 	w := &worker{
 		run: r, config: c, from: c.Warmup,
 		scanEach: min(max(c.Timeout/20, time.Millisecond), 100*time.Millisecond),
-		dialer:   newDialer(r.server, c.Sources, c.Pipeline > 1),
+		dialer:   newDialer(r.server, r.sources, c.Pipeline > 1),
 		render:   newRenderer(c, r.host),
-		pacer:    bench.Closed{Think: c.Think},
+		pacer:    c.Arrival.Pacer(id, c.Workers),
 		seen:     make([]uint32, len(r.lessons)),
 		buf:      make([]byte, readSize),
+		relay:    tally.NewRelay(c.Warmup), turnAt: c.Warmup + turnEach,
+	}
+	w.dialer.from(id, c.Workers)
+	if c.ReadRate > 0 {
+		w.buf = w.buf[:max(1, min(c.ReadRate/sipsPerSecond, readSize))]
+		w.dialer.window = slowWindow
+	}
+	if id < c.ConnectAhead {
+		w.ahead = (c.ConnectAhead-id-1)/c.Workers + 1
+		w.spares = make([]spare, 0, w.ahead)
 	}
 	if c.Duration > 0 {
 		w.until = c.Warmup + c.Duration
-	}
-	if c.Pacer != nil {
-		w.pacer = c.Pacer(id, c.Workers)
 	}
 	w.tally = tally.New(tally.Config{Classes: len(r.lessons), From: w.from, Until: w.until})
 	for i := id; i < c.Clients; i += c.Workers {
@@ -122,7 +145,7 @@ func newWorker(r *run, id int) (*worker, error) {
 			reply: reply{hash: sha256.New(), sum: make([]byte, 0, sha256.Size)},
 		})
 	}
-	w.later = make(schedule, 0, len(w.clients)*c.Pipeline+1)
+	w.later = make(schedule, 0, len(w.clients)*(c.Pipeline+2)+1)
 	return w, w.open()
 }
 
@@ -150,6 +173,9 @@ func (w *worker) close() {
 	for _, l := range w.closers {
 		sys.Close(l.fd)
 	}
+	for _, s := range w.spares {
+		sys.Close(s.fd)
+	}
 	sys.Close(w.wakefd)
 	sys.Close(w.epfd)
 }
@@ -171,6 +197,7 @@ func (w *worker) clock() time.Duration {
 func (w *worker) loop() {
 	w.clock()
 	w.scan()
+	w.refill()
 	for i := range w.clients {
 		for range w.config.Pipeline {
 			w.busy++
@@ -181,9 +208,16 @@ func (w *worker) loop() {
 		w.turn()
 	}
 	w.cpu.end(w.clock())
+	w.counts.dropped = w.neverSent()
+	w.counts.dials = w.dialer.dials
 	for i := range w.clients {
 		w.counts.unfinished += uint64(w.clients[i].count)
 		if w.clients[i].state == connOpen {
+			w.counts.closedByClient++
+		}
+	}
+	for i := range w.spares {
+		if w.spares[i].open {
 			w.counts.closedByClient++
 		}
 	}
@@ -192,7 +226,7 @@ func (w *worker) loop() {
 
 // turn waits once and deals with all that has happened.
 func (w *worker) turn() {
-	n, errno := sys.EpollWait(w.epfd, w.events[:], w.patience())
+	n, errno := w.waiter.Wait(w.epfd, w.events[:], w.patience())
 	if errno != 0 {
 		panic("load: epoll_wait on a descriptor of our own: " + errno.Error())
 	}
@@ -200,15 +234,24 @@ func (w *worker) turn() {
 	w.counts.events += uint64(n)
 	for _, e := range w.events[:n] {
 		w.happened(int(e.Fd), e.Events)
+		w.keepDue() // or a large batch would make what is due late
 	}
 	if n == 0 || len(w.later) > 0 {
 		w.clock()
+		w.keepDue()
 	}
-	for len(w.later) > 0 && w.later[0].at <= w.now {
-		w.keep(w.later.pop())
+	if len(w.spares) < w.ahead {
+		w.refill()
 	}
 	if w.now >= w.nextScan {
 		w.scan()
+	}
+}
+
+// keepDue begins what is due by now.
+func (w *worker) keepDue() {
+	for len(w.later) > 0 && w.later[0].at <= w.now {
+		w.keep(w.later.pop())
 	}
 }
 
@@ -239,6 +282,8 @@ func (w *worker) happened(fd int, events uint32) {
 		}
 	case owner == ownerWake:
 		sys.ClearWake(fd)
+	case owner <= ownerSpare:
+		w.spareHappened(int(ownerSpare-owner), events)
 	case owner <= ownerCloser:
 		w.counts.closedByServer++
 		w.bury(int(ownerCloser - owner))
@@ -248,6 +293,9 @@ func (w *worker) happened(fd int, events uint32) {
 // scan looks for what takes too long, and tells how far the run is.
 func (w *worker) scan() {
 	w.nextScan = w.now + w.scanEach
+	if w.nextScan > w.turnAt && w.now < w.turnAt {
+		w.nextScan = w.turnAt
+	}
 	w.cpu.begin(w.now, w.from)
 	for i := range w.clients {
 		c := &w.clients[i]
@@ -260,6 +308,9 @@ func (w *worker) scan() {
 			w.counts.closedByClient++
 			w.bury(i)
 		}
+	}
+	if w.now >= w.turnAt && w.relay.Turn(w.tally, w.now) {
+		w.turnAt += turnEach * ((w.now-w.turnAt)/turnEach + 1)
 	}
 	w.publish()
 }

@@ -115,6 +115,13 @@ func (t *Tally) Add(s *bench.Sample) {
 	t.First.add(s.First - s.Sent)
 }
 
+// AddConnect counts a connection that was made for no sample, from at on.
+func (t *Tally) AddConnect(at, took time.Duration) {
+	if at >= t.Config.From {
+		t.Connect.add(took)
+	}
+}
+
 func (t *Tally) addDone(s *bench.Sample, ended time.Duration) {
 	i := int(ended / SeriesStep)
 	for len(t.Series) <= i {

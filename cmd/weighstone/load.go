@@ -17,6 +17,7 @@ import (
 
 	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/load"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/fixtures"
 )
@@ -109,7 +110,7 @@ func (c *loadCmd) config() (load.Config, error) {
 		URL: c.URL, Plan: p,
 		Clients: c.Clients, Requests: c.Requests, Duration: c.Duration,
 		Keepalive: c.KeepAlive, PerConn: c.PerConn, HTTP10: c.HTTP == "1.0", Pipeline: c.Pipeline,
-		CloseFirst: c.CloseFirst == "client", Think: c.Think, Idle: c.Idle, Sources: sources,
+		CloseFirst: c.CloseFirst == "client", Arrival: pace.Arrival{Think: c.Think}, Idle: c.Idle, Sources: sources,
 	}, nil
 }
 
