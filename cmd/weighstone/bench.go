@@ -39,6 +39,11 @@ func (c *benchRunCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range c.Names {
+		if err := experiment.Check(name, o); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	clear := func() {}
