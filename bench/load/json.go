@@ -7,29 +7,47 @@ import (
 	"github.com/weighstone/weighstone/bench"
 )
 
-// Document is the result as a document of one cell with one run. command is
-// the command line, env where it ran.
-func (r *Result) Document(command []string, env bench.Environment) *bench.Document {
+// Document is a result, or those of a ladder, as a document with a cell of one
+// run for each. command is the command line, env where it ran.
+func Document(command []string, env bench.Environment, results ...*Result) *bench.Document {
+	d := &bench.Document{
+		Schema: bench.Schema, Command: command, Environment: env,
+		Cells: []bench.Cell{}, Comparisons: []bench.Comparison{}, Verdict: bench.Valid, Reasons: []string{},
+	}
+	if len(results) == 0 {
+		d.Verdict = bench.Incomplete
+	}
+	for _, r := range results {
+		c := r.Cell()
+		d.Cells = append(d.Cells, c)
+		d.Verdict = d.Verdict.Worse(c.Verdict)
+		d.Reasons = append(d.Reasons, c.Reasons...)
+	}
+	return d
+}
+
+// Cell is the result as a cell with one run.
+func (r *Result) Cell() bench.Cell {
 	verdict, reasons := r.Verdict()
 	figures := r.Figures()
+	a := &r.Config.Arrival
 	cell := bench.Cell{
 		Variant: r.Config.URL,
 		Load: bench.Load{
-			Clients: r.Config.Clients, Keepalive: r.Config.Keepalive, Arrival: "closed", Idle: r.Config.Idle,
+			Clients: r.Config.Clients, Keepalive: r.Config.Keepalive, Arrival: a.String(), Idle: r.Config.Idle,
 		},
-		Runs:    []bench.Run{{Figures: figures, Requests: r.Good(), ElapsedS: r.Elapsed.Seconds()}},
+		Runs:    []bench.Run{{Figures: figures, Requests: r.Good(), ElapsedS: r.Elapsed.Seconds(), Client: r.Client()}},
 		Metrics: single(figures),
 		Verdict: verdict, Reasons: reasons,
+	}
+	if a.Open() {
+		cell.Load.Rate = bench.Number(a.Rate)
 	}
 	if len(r.Classes) > 1 {
 		name := "list"
 		cell.Load.Plan = &name
 	}
-	return &bench.Document{
-		Schema: bench.Schema, Command: command, Environment: env,
-		Cells: []bench.Cell{cell}, Comparisons: []bench.Comparison{},
-		Verdict: verdict, Reasons: reasons,
-	}
+	return cell
 }
 
 // single makes metrics of one run, of which no interval is known.
@@ -50,10 +68,10 @@ func single(f bench.Figures[float64]) bench.Figures[bench.Metric] {
 	}
 }
 
-// WriteJSON writes the result as a document; see [Result.Document].
-func WriteJSON(w io.Writer, r *Result, command []string, env bench.Environment) error {
+// WriteJSON writes results as a document; see [Document].
+func WriteJSON(w io.Writer, command []string, env bench.Environment, results ...*Result) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r.Document(command, env))
+	return enc.Encode(Document(command, env, results...))
 }

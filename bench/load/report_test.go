@@ -79,7 +79,7 @@ func TestWriteText(t *testing.T) {
 
 func TestWriteJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, made(1000, bench.FaultReset), []string{"weighstone", "load"}, bench.Environment{Kernel: "6.1", Cores: 2}); err != nil {
+	if err := WriteJSON(&b, []string{"weighstone", "load"}, bench.Environment{Kernel: "6.1", Cores: 2}, made(1000, bench.FaultReset)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "result.json", b.Bytes())

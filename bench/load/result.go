@@ -1,10 +1,11 @@
 package load
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/bench/tally"
 )
 
@@ -102,49 +103,35 @@ func quantiles(t *tally.Times) bench.Quantiles[float64] {
 	}
 }
 
-// Limits of what a client can do before its own figures are doubtful.
-const (
-	maxClientCPU  = 0.70
-	maxLittleOff  = 0.05
-	littleEnough  = 100 // requests a client for Little's law to be held against it
-	minGoodOfRuns = 1
-)
+// Mix compares what was asked with the plan's weights; nil for a single URL.
+func (r *Result) Mix() *bench.Mix { return plan.ChiSquared(r.Classes, r.Tally.Classes) }
 
-// Verdict says what the result can be used for, and why not more.
-func (r *Result) Verdict() (bench.Verdict, []string) {
-	verdict, reasons := bench.Valid, []string{}
-	add := func(v bench.Verdict, format string, args ...any) {
-		verdict = verdict.Worse(v)
-		reasons = append(reasons, fmt.Sprintf(format, args...))
+// Client is what the generator alone knows, in the terms of a document.
+func (r *Result) Client() *bench.Client {
+	t := r.Tally
+	c := &bench.Client{
+		ServiceMS: quantiles(&t.Service), LagMS: quantiles(&t.Lag),
+		Late: t.Late, Lagged: t.Lagged, Dropped: r.Dropped, Over60S: t.Latency.Over,
+		Connections: r.Connections, ClosedByServer: r.ClosedByServer, ClosedByClient: r.ClosedByClient,
+		Stale: r.Stale, IdleOpened: r.IdleOpened, IdleLost: r.IdleLost,
+		Sources: r.Sources, Ports: r.Ports.Range, MostPerSource: r.MostPerSource, NoPort: r.NoPort,
+		Workers: r.Config.Workers, CPUUserS: r.CPUUser.Seconds(), CPUSystemS: r.CPUSystem.Seconds(),
+		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{},
 	}
-	if n := r.Tally.Faults.Wrong(); n > 0 {
-		add(bench.RepliesWrong, "%d replies were wrong", n)
+	if n := r.Good() + r.Bad(); n > 0 {
+		c.CPUMicros = float64((r.CPUUser + r.CPUSystem).Microseconds()) / float64(n)
 	}
-	if r.Interrupted {
-		add(bench.Incomplete, "interrupted with %d requests under way", r.Unfinished)
+	if r.Offence != nil {
+		c.FirstError, c.Excerpt = r.Offence.String(), strings.ToValidUTF8(string(r.Offence.Excerpt), "\uFFFD")
 	}
-	if r.Good() < minGoodOfRuns && !r.Interrupted {
-		add(bench.Incomplete, "there was no good reply")
+	for _, s := range r.Seconds {
+		out := bench.Second{AtS: s.From.Seconds(), ForS: (s.To - s.From).Seconds(), Good: s.Good, Faults: s.Faults}
+		if s.Good > 0 {
+			out.P50, out.P99, out.Max = inMillis(s.P50), inMillis(s.P99), inMillis(s.Max)
+		}
+		c.Seconds = append(c.Seconds, out)
 	}
-	if n := r.Tally.Faults[bench.FaultLocal]; n > 0 {
-		add(bench.ClientBound, "%d requests failed for want of ports, descriptors or memory here", n)
-	}
-	if cpu := r.ClientCPU(); cpu > maxClientCPU {
-		add(bench.ClientBound, "the client used %.0f %% of the %d cores it was given", 100*cpu, r.Config.Workers)
-	}
-	if off, ok := r.littleOff(); ok && (off > maxLittleOff || off < -maxLittleOff) {
-		add(bench.ClientBound, "the clients were being served %.0f %% of the time only", 100*(1+off))
-	}
-	return verdict, reasons
+	return c
 }
 
-// littleOff is how far Little's law is off in a closed loop without think
-// time, as a share of the clients; false where the law says nothing.
-func (r *Result) littleOff() (float64, bool) {
-	c := &r.Config
-	places := float64(c.Clients * c.Pipeline)
-	if c.Arrival.Open() || c.Arrival.Think > 0 || r.Bad() > 0 || float64(r.Good()) < littleEnough*places {
-		return 0, false
-	}
-	return r.Little()/places - 1, true
-}
+func inMillis(d time.Duration) *float64 { return bench.Number(float64(d) / 1e6) }

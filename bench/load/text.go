@@ -12,53 +12,164 @@ import (
 	"github.com/weighstone/weighstone/bench/tally"
 )
 
-// WriteText writes the result for a terminal. The first line is the verdict.
-func WriteText(w io.Writer, r *Result) error {
+// WriteText writes a result, or those of a ladder, for a terminal. The first
+// line is the verdict.
+func WriteText(w io.Writer, results ...*Result) error {
 	var b bytes.Buffer
-	verdict, reasons := r.Verdict()
-	fmt.Fprintf(&b, "%s", verdict)
-	if len(reasons) > 0 {
-		fmt.Fprintf(&b, ": %s", strings.Join(reasons, "; "))
-	}
-	fmt.Fprintf(&b, "\n%s\n\n", r.offered())
-	t := r.Tally
-	row := func(label, format string, args ...any) {
-		fmt.Fprintf(&b, "%-14s "+format+"\n", append([]any{label}, args...)...)
-	}
-	row("requests", "%s good, %s bad in %.2f s", grouped(r.Good()), grouped(r.Bad()), r.Elapsed.Seconds())
-	row("rate", "%s /s", figure(r.Rate(), 1))
-	row("throughput", "%s Mbit/s (10^6 bits, heads included)", figure(float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds(), 2))
-	row("latency ms", "%s", quantileText(&t.Latency))
-	if r.Config.Arrival.Open() {
-		row("service ms", "%s", quantileText(&t.Service))
-		row("late", "%s requests left more than %v late", grouped(t.Late), tally.LateAfter)
-	}
-	row("connect ms", "%s", quantileText(&t.Connect))
-	row("connections", "%s made; the server closed %s first, the client %s", grouped(r.Connections), grouped(r.ClosedByServer), grouped(r.ClosedByClient))
-	if r.Stale > 0 {
-		row("", "%s kept ones were found closed and their request sent again", grouped(r.Stale))
-	}
-	if r.Stray > 0 {
-		row("", "%s were dropped, for bytes that nobody had asked for", grouped(r.Stray))
-	}
-	if r.Config.Idle > 0 {
-		row("idle", "%d held open, of which the server closed %d", r.IdleOpened, r.IdleLost)
-	}
-	row("Little's load", "%s of %d", figure(r.Little(), 2), r.Config.Clients*r.Config.Pipeline)
-	row("client CPU", "%s", r.cpuText())
-	row("statuses", "%s", statusText(t))
-	if r.Bad() > 0 {
-		row("errors", "%s", faultText(&t.Faults))
-		row("first error", "%s", r.Offence)
+	if len(results) == 1 {
+		writeOne(&b, results[0])
+	} else {
+		writeLadder(&b, results)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+func verdictLine(v bench.Verdict, reasons []string) string {
+	if len(reasons) == 0 {
+		return string(v)
+	}
+	return string(v) + ": " + strings.Join(reasons, "; ")
+}
+
+// rows writes what has a label.
+type rows struct{ *bytes.Buffer }
+
+func (r rows) add(label, format string, args ...any) {
+	fmt.Fprintf(r, "%-14s "+format+"\n", append([]any{label}, args...)...)
+}
+
+func writeOne(b *bytes.Buffer, r *Result) {
+	fmt.Fprintf(b, "%s\n%s\n\n", verdictLine(r.Verdict()), r.offered())
+	t, out := r.Tally, rows{b}
+	out.add("requests", "%s good, %s bad in %.2f s", grouped(r.Good()), grouped(r.Bad()), r.Elapsed.Seconds())
+	out.add("rate", "%s", r.rateText())
+	out.add("throughput", "%s Mbit/s (10^6 bits, heads included)", figure(float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds(), 2))
+	out.add("latency ms", "%s", quantileText(&t.Latency))
+	r.writeTimes(out)
+	out.add("connect ms", "%s", quantileText(&t.Connect))
+	r.writeConnections(out)
+	out.add("Little's load", "%s of %d", figure(r.Little(), 2), r.Config.Clients*r.Config.Pipeline)
+	out.add("client CPU", "%s", r.cpuText())
+	if m := r.Mix(); m != nil {
+		out.add("mix", "chi-squared %.1f with %d degrees of freedom over %s draws, p %.3f; %.1f %% dynamic", m.ChiSquared, m.Freedom, grouped(m.Draws), m.P, 100*m.Dynamic)
+	}
+	if s := r.secondsText(); s != "" {
+		out.add("each second", "%s", s)
+	}
+	out.add("statuses", "%s", statusText(t))
+	if r.Bad() > 0 {
+		out.add("errors", "%s", faultText(&t.Faults))
+		out.add("first error", "%s", r.Offence)
+	}
+}
+
+// writeTimes writes what differs from the latency only when requests do not
+// leave at once.
+func (r *Result) writeTimes(out rows) {
+	t := r.Tally
+	if !r.Config.Arrival.Open() {
+		return
+	}
+	out.add("", "from when a request was due; service time is from when the client began")
+	out.add("service ms", "%s", quantileText(&t.Service))
+	out.add("lag ms", "%s", quantileText(&t.Lag))
+	out.add("late", "%s left more than %v late, %s of them by the client's own lag", grouped(t.Late), tally.LateAfter, grouped(t.Lagged))
+	out.add("dropped", "%s were due and never sent: no connection came free", grouped(r.Dropped))
+}
+
+func (r *Result) writeConnections(out rows) {
+	out.add("connections", "%s made; the server closed %s first, the client %s", grouped(r.Connections), grouped(r.ClosedByServer), grouped(r.ClosedByClient))
+	if r.Stale > 0 {
+		out.add("", "%s kept ones were found closed and their request sent again", grouped(r.Stale))
+	}
+	if r.Stray > 0 {
+		out.add("", "%s were dropped, for bytes that nobody had asked for", grouped(r.Stray))
+	}
+	if r.Sources > 1 || r.NoPort > 0 {
+		out.add("sources", "%s addresses of %s ports each; up to %s connections from one", grouped(uint64(r.Sources)), grouped(uint64(r.Ports.Range)), grouped(r.MostPerSource))
+	}
+	if r.Config.Idle > 0 {
+		out.add("idle", "%d held open, of which the server closed %d", r.IdleOpened, r.IdleLost)
+	}
+}
+
+// writeLadder writes a line for each step.
+func writeLadder(b *bytes.Buffer, results []*Result) {
+	verdict := bench.Valid
+	for _, r := range results {
+		v, _ := r.Verdict()
+		verdict = verdict.Worse(v)
+	}
+	if len(results) == 0 {
+		verdict = bench.Incomplete
+	}
+	fmt.Fprintf(b, "%s\n", verdict)
+	if len(results) == 0 {
+		return
+	}
+	first := *results[0]
+	first.Config.Clients = 0
+	fmt.Fprintf(b, "%s\n\n%8s %10s %8s %10s %10s %10s %8s %6s  %s\n", first.offered(), "clients", "rate /s", "bad", "p50 ms", "p99 ms", "max ms", "little", "CPU %", "verdict")
+	for _, r := range results {
+		t := r.Tally
+		quantile := func(q float64) string {
+			if v, ok := t.Latency.Quantile(q); ok {
+				return millis(v)
+			}
+			return "-"
+		}
+		fmt.Fprintf(b, "%8d %10s %8s %10s %10s %10s %8s %6s  %s\n", r.Config.Clients, figure(r.Rate(), 1), grouped(r.Bad()),
+			quantile(.5), quantile(.99), millis(t.Latency.Max), figure(r.Little(), 1), figure(100*r.ClientCPU(), 0), verdictLine(r.Verdict()))
+	}
+	for _, r := range results {
+		if r.Bad() > 0 {
+			fmt.Fprintf(b, "\n%d clients: %s\n  first: %s\n", r.Config.Clients, faultText(&r.Tally.Faults), r.Offence)
+		}
+	}
+}
+
+func (r *Result) rateText() string {
+	s := figure(r.Rate(), 1) + " /s"
+	a := &r.Config.Arrival
+	switch {
+	case a.Open() && a.Over > 0:
+		s += fmt.Sprintf(", asked for %s to %s /s over %v", figure(a.From, 1), figure(a.Rate, 1), a.Over)
+	case a.Open():
+		s += fmt.Sprintf(", asked for %s /s", figure(a.Rate, 1))
+	}
+	return s
+}
+
+// secondsText says between what the whole seconds of the run lay.
+func (r *Result) secondsText() string {
+	var low, high uint64
+	var p99 time.Duration
+	n := 0
+	for _, s := range r.Seconds {
+		if s.To-s.From < turnEach*9/10 {
+			continue
+		}
+		rate := uint64(float64(s.Good)/(s.To-s.From).Seconds() + 0.5)
+		if n == 0 {
+			low = rate
+		}
+		low, high, p99 = min(low, rate), max(high, rate), max(p99, s.P99)
+		n++
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s to %s good a second, p99 up to %s ms", grouped(low), grouped(high), millis(p99))
 }
 
 // offered says in one line what the server was offered.
 func (r *Result) offered() string {
 	c := &r.Config
 	s := fmt.Sprintf("%s: %d clients", c.URL, c.Clients)
+	if c.Clients == 0 {
+		s = c.URL + ": a ladder of clients"
+	}
 	switch {
 	case c.Keepalive && c.PerConn > 0:
 		s += fmt.Sprintf(", %d requests a connection", c.PerConn)
@@ -73,11 +184,19 @@ func (r *Result) offered() string {
 	if c.HTTP10 {
 		s += ", HTTP/1.0"
 	}
-	if !c.Arrival.Open() {
+	if c.Arrival.Open() {
+		s += fmt.Sprintf(", open loop, %s arrivals", &c.Arrival)
+	} else {
 		s += ", closed loop"
 	}
 	if c.Arrival.Think > 0 {
 		s += fmt.Sprintf(" with %v of thought", c.Arrival.Think)
+	}
+	if c.ConnectAhead > 0 {
+		s += fmt.Sprintf(", %d connections ahead", c.ConnectAhead)
+	}
+	if c.ReadRate > 0 {
+		s += fmt.Sprintf(", reading %s bytes a second", grouped(uint64(c.ReadRate)))
 	}
 	if c.Warmup > 0 {
 		s += fmt.Sprintf(", after %v of warm-up (%s requests)", c.Warmup, grouped(r.Tally.Warmup))

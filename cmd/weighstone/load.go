@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/load"
-	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/fixtures"
 )
@@ -38,15 +36,23 @@ type loadCmd struct {
 	HTTP    string        `name:"http" enum:"1.0,1.1" default:"1.1" help:"Version of HTTP."`
 	PerConn int           `name:"requests-per-conn" placeholder:"N" help:"With -k, close a connection after N requests."`
 
+	Arrival string  `enum:",closed,constant,poisson" default:"" help:"How requests come: closed (each client after its last reply), or at --rate whatever the server does: constant (at equal distances) or poisson."`
+	Rate    float64 `placeholder:"R" help:"Requests a second in all, of an open loop."`
+	Ramp    string  `placeholder:"A:B:DURATION" help:"An open loop whose rate goes from A to B a second in that time, then stays."`
+	Ladder  []int   `placeholder:"N,.." help:"Instead of -c: a closed loop for each of these numbers of clients, one after another."`
+
 	Pipeline   int      `default:"1" help:"Requests under way on a connection."`
 	Idle       int      `default:"0" help:"Further connections that are only held open."`
 	Source     []string `placeholder:"ADDR|CIDR" help:"Local addresses to connect from, in turn."`
+	Ahead      int      `name:"connect-ahead" default:"0" help:"Connections kept ready, so that a request does not wait for one."`
+	ReadRate   int      `name:"read-rate" placeholder:"B" help:"Read each connection at B bytes a second only."`
 	CloseFirst string   `enum:"client,server" default:"server" help:"Who closes a connection first: client or server."`
 
 	Method string   `placeholder:"M" help:"Method; GET by default."`
 	Header []string `short:"H" sep:"none" placeholder:"K: V" help:"A further header line."`
 	Body   string   `placeholder:"FILE" help:"Body of each request."`
-	Seed   uint64   `default:"1" help:"Of the random order of a plan."`
+	Seed   uint64   `default:"1" help:"Of the random order of a plan, and of poisson arrivals."`
+	HLog   string   `name:"hlog" placeholder:"FILE" help:"Write the distributions of each second there, as HdrHistogram's log."`
 }
 
 // Validate refuses what no value of a flag can mean.
@@ -60,12 +66,15 @@ func (c *loadCmd) Validate() error {
 		}
 	}
 	switch {
-	case c.Duration < 0 || c.Think < 0 || c.PerConn < 0 || c.Idle < 0:
+	case c.Duration < 0 || c.Think < 0 || c.PerConn < 0 || c.Idle < 0 || c.Ahead < 0 || c.ReadRate < 0:
 		return errors.New("a duration or number is negative")
+	case len(c.Ladder) > 0:
+		return c.validLadder()
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
 		return fmt.Errorf("-n %d: fewer requests than the %d clients", c.Requests, c.Clients)
 	}
-	return nil
+	_, err := c.arrival()
+	return err
 }
 
 // Run puts the load on and tells what came of it.
@@ -74,24 +83,40 @@ func (c *loadCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	log, err := c.openLog()
+	if err != nil {
+		return err
+	}
+	if log != nil {
+		defer log.Close()
+		config.Log = log
+	}
 	show, clear := loadProgress(s.err)
 	config.Progress = show
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	result, err := load.Run(ctx, config)
+	results, err := c.load(ctx, config)
 	clear()
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		err = load.WriteJSON(s.out, result, s.args, experiment.Environment(fixtures.Expected().Digest))
+		err = load.WriteJSON(s.out, s.args, experiment.Environment(fixtures.Expected().Digest), results...)
 	} else {
-		err = load.WriteText(s.out, result)
+		err = load.WriteText(s.out, results...)
 	}
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	if verdict, _ := result.Verdict(); verdict.Failed() {
+	failed := false
+	for _, r := range results {
+		if r.LogError != nil {
+			return r.LogError
+		}
+		verdict, _ := r.Verdict()
+		failed = failed || verdict.Failed()
+	}
+	if failed {
 		return errSilent
 	}
 	return nil
@@ -102,6 +127,10 @@ func (c *loadCmd) config() (load.Config, error) {
 	if err != nil {
 		return load.Config{}, err
 	}
+	arrival, err := c.arrival()
+	if err != nil {
+		return load.Config{}, usageError{err}
+	}
 	sources, err := parseSources(c.Source)
 	if err != nil {
 		return load.Config{}, usageError{err}
@@ -110,7 +139,8 @@ func (c *loadCmd) config() (load.Config, error) {
 		URL: c.URL, Plan: p,
 		Clients: c.Clients, Requests: c.Requests, Duration: c.Duration,
 		Keepalive: c.KeepAlive, PerConn: c.PerConn, HTTP10: c.HTTP == "1.0", Pipeline: c.Pipeline,
-		CloseFirst: c.CloseFirst == "client", Arrival: pace.Arrival{Think: c.Think}, Idle: c.Idle, Sources: sources,
+		CloseFirst: c.CloseFirst == "client", Arrival: arrival, Idle: c.Idle, Sources: sources,
+		ConnectAhead: c.Ahead, ReadRate: c.ReadRate,
 	}, nil
 }
 
@@ -146,29 +176,6 @@ func known(m *fixtures.Manifest) func(path string) (int64, [sha256.Size]byte, bo
 		_, err := hex.Decode(sum[:], []byte(f.SHA256))
 		return f.Size, sum, err == nil
 	}
-}
-
-// maxSources bounds how many addresses of a network are used: each has some
-// 28,000 ports.
-const maxSources = 256
-
-// parseSources expands addresses and networks.
-func parseSources(names []string) ([]netip.Addr, error) {
-	var all []netip.Addr
-	for _, name := range names {
-		if addr, err := netip.ParseAddr(name); err == nil {
-			all = append(all, addr)
-			continue
-		}
-		network, err := netip.ParsePrefix(name)
-		if err != nil {
-			return nil, fmt.Errorf("--source: expected an address or network such as 127.0.1.0/28, but got %q", name)
-		}
-		for a := network.Masked().Addr(); network.Contains(a) && len(all) < maxSources; a = a.Next() {
-			all = append(all, a)
-		}
-	}
-	return all, nil
 }
 
 // loadProgress shows how far a run is, if w is a terminal; clear wipes that.
