@@ -85,12 +85,13 @@ func (v *service) drain(sig *signals, served <-chan error) error {
 		case <-sig.restart:
 			v.restart()
 		case err := <-drained:
+			// Handlers that were cut off may run on to the end of this process,
+			// and count: nothing is taken from under them.
+			v.serving = err != nil
 			if err != nil {
 				v.log.Warn("not all was sent in the time to drain", "error", err)
 			}
-			err = <-served
-			v.serving = false
-			return err
+			return <-served
 		}
 	}
 }
