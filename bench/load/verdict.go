@@ -39,7 +39,7 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	if cpu := r.ClientCPU(); cpu > maxClientCPU {
 		add(bench.ClientBound, "the client used %.0f %% of the %d cores it was given", 100*cpu, r.Config.Workers)
 	}
-	if n := r.Tally.Lag.N; float64(r.Tally.Lagged) > maxLagged*float64(n) {
+	if n := r.Tally.Lag.N; r.Config.Arrival.Open() && float64(r.Tally.Lagged) > maxLagged*float64(n) {
 		add(bench.ClientBound, "the client sent %d of %d requests late by its own lag", r.Tally.Lagged, n)
 	}
 	if off, ok := r.littleOff(); ok && (off > maxLittleOff || off < -maxLittleOff) {

@@ -32,6 +32,11 @@ const (
 	// lingering is how long the server may take to close a connection.
 	lingering = time.Second
 
+	// spinFor is how long before its time a request of an open loop is waited
+	// for by polling. Measured at 2,000 requests a second: half of them begin
+	// within 1 us of their time instead of 40 us, for 15 to 30 us of CPU each.
+	spinFor = 50 * time.Microsecond
+
 	// sipsPerSecond is how often a slow reader reads.
 	sipsPerSecond = 20
 )
@@ -50,6 +55,7 @@ type worker struct {
 	clients      []client
 	closers      []closer
 	spares       []spare
+	spin         time.Duration // before an appointment, polled and not slept
 	ahead        int           // how many spares there should be
 	dialAfter    time.Duration // no spare is made before
 	dialer       *dialer
@@ -126,6 +132,9 @@ func newWorker(r *run, id int) (*worker, error) {
 		relay:    tally.NewRelay(c.Warmup), turnAt: c.Warmup + turnEach,
 	}
 	w.dialer.from(id, c.Workers)
+	if c.Arrival.Open() {
+		w.spin = spinFor
+	}
 	if c.ReadRate > 0 {
 		w.buf = w.buf[:max(1, min(c.ReadRate/sipsPerSecond, readSize))]
 		w.dialer.window = slowWindow
@@ -261,7 +270,11 @@ func (w *worker) patience() time.Duration {
 	if len(w.later) > 0 {
 		next = min(next, w.later[0].at)
 	}
-	return max(next-w.now, 0)
+	wait := max(next-w.now, 0)
+	if wait > 0 && w.spin > 0 && len(w.later) > 0 {
+		wait = max(wait-w.spin, 0)
+	}
+	return wait
 }
 
 // happened deals with the events of one descriptor.

@@ -28,6 +28,8 @@ type Process struct {
 	Stdout *os.File
 	Stderr int // a non-blocking descriptor outside the poller, -1 for none
 
+	spawner *Spawner
+
 	mu     sync.Mutex
 	reaped bool
 	status syscall.WaitStatus

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,20 +127,17 @@ func TestKillReachesGroup(t *testing.T) {
 	await(t, p)
 }
 
-// TestParentThread: processes outlive the threads of those who asked for
-// them, and end with the spawner's.
-func TestParentThread(t *testing.T) {
+// TestClose: processes outlive the goroutines that asked for them, and end with
+// the spawner.
+func TestClose(t *testing.T) {
 	s := newSpawner(t)
 	cmd := script(t, "exec sleep 60")
 	var p *spawn.Process
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		runtime.LockOSThread() // not unlocked: the thread ends
-		p = start(t, s, cmd)
-	})
+	wg.Go(func() { p = start(t, s, cmd) })
 	wg.Wait()
 	if p.Await(time.Now().Add(100 * time.Millisecond)) {
-		t.Error("ended with the thread of a stranger")
+		t.Error("ended with the goroutine that started it")
 	}
 	s.Close()
 	if status := await(t, p); status.Signal() != syscall.SIGKILL {

@@ -34,7 +34,9 @@ func (p *Process) Reap() (syscall.WaitStatus, bool) {
 			continue
 		}
 		// ECHILD: someone else took the status; it can't be learnt any more.
-		p.reaped = pid == p.Pid || err != nil
+		if p.reaped = pid == p.Pid || err != nil; p.reaped {
+			p.spawner.remove(p)
+		}
 		return p.status, p.reaped
 	}
 }

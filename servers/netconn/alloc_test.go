@@ -30,7 +30,7 @@ func TestAllocations(t *testing.T) {
 		}
 		for _, path := range []string{"/page", "/scratch"} {
 			t.Run(e.name+path, func(t *testing.T) {
-				s := run(t, e.make(weighstone.Options{}), site.Site)
+				s := run(t, e.new(weighstone.Options{}), site.Site)
 				c := s.dial(t)
 				ask := newAsker(t, c, path)
 				ask.times(t, 1000)

@@ -39,6 +39,7 @@ type Hub struct {
 	next      int // slot of the next connection
 	listeners []*Listener
 	accepting int // listeners that have not yet stopped
+	givenUp   bool
 }
 
 // An instant is nanoseconds since the hub's start: cheaper than a time.Time,
@@ -161,10 +162,9 @@ func (h *Hub) drain(ctx context.Context) error {
 	h.room.Broadcast()
 
 	stop := context.AfterFunc(ctx, h.cut)
-	defer stop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for len(h.conns) > 0 || h.accepting > 0 {
+	for (len(h.conns) > 0 || h.accepting > 0) && !h.givenUp {
 		h.room.Wait()
 	}
 	if stop() {
@@ -173,8 +173,15 @@ func (h *Hub) drain(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// cut closes all that is left, without care.
+// cut closes all that is left, without care. A handler that does not see that
+// is not waited for much longer.
 func (h *Hub) cut() {
+	time.AfterFunc(grace, func() {
+		h.mu.Lock()
+		h.givenUp = true
+		h.mu.Unlock()
+		h.room.Broadcast()
+	})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.listeners {

@@ -76,7 +76,7 @@ func TestRepliesAlike(t *testing.T) {
 	site := newSite(t)
 	want := map[string]string{}
 	for _, e := range engines {
-		s := run(t, e.make(weighstone.Options{}), site.Site)
+		s := run(t, e.new(weighstone.Options{}), site.Site)
 		for _, tc := range cases {
 			t.Run(e.name+"/"+tc.name, func(t *testing.T) {
 				c := s.client(t)
@@ -108,9 +108,9 @@ func TestRepliesAlike(t *testing.T) {
 // TestBrokenReplies sees that what ends early does not look complete, and that
 // each stream is closed once.
 func TestBrokenReplies(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
 		site := newSite(t)
-		s := run(t, make(weighstone.Options{}), site.Site)
+		s := run(t, newServer(weighstone.Options{}), site.Site)
 		for _, target := range []string{"/broken", "/short", "/short-file"} {
 			for _, version := range []string{"1.0", "1.1"} {
 				c := s.client(t)
@@ -136,8 +136,8 @@ func TestBrokenReplies(t *testing.T) {
 
 // TestHalfClosed sends a request, ends the stream and reads.
 func TestHalfClosed(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
-		s := run(t, make(weighstone.Options{}), newSite(t).Site)
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
+		s := run(t, newServer(weighstone.Options{}), newSite(t).Site)
 		for _, target := range []string{"/page", "/file", "/stream"} {
 			c := s.client(t)
 			c.send(t, strings.Repeat(request("GET", target, "1.1", ""), 3))
@@ -154,8 +154,8 @@ func TestHalfClosed(t *testing.T) {
 
 // TestExpect sees a 100 sent, or a refusal without one.
 func TestExpect(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
-		s := run(t, make(weighstone.Options{}), newSite(t).Site)
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
+		s := run(t, newServer(weighstone.Options{}), newSite(t).Site)
 		const expect = "Expect: 100-continue\r\n"
 		c := s.client(t)
 		for _, target := range []string{"/mirror", "/buffered", "/mirror"} {
@@ -193,8 +193,8 @@ func TestExpect(t *testing.T) {
 
 // TestRefusalSurvives sends much that nobody reads, and still gets the reply.
 func TestRefusalSurvives(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
-		s := run(t, make(weighstone.Options{}), newSite(t).Site)
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
+		s := run(t, newServer(weighstone.Options{}), newSite(t).Site)
 		body := bytes.Repeat([]byte("z"), 10<<20)
 		for target, status := range map[string]int{"/mirror": 413, "/page": 405, "/missing": 404} {
 			c := s.client(t)
@@ -213,8 +213,8 @@ func TestRefusalSurvives(t *testing.T) {
 
 // TestChunkedTooLarge sends more than the site takes, without saying so before.
 func TestChunkedTooLarge(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
-		s := run(t, make(weighstone.Options{}), newSite(t).Site)
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
+		s := run(t, newServer(weighstone.Options{}), newSite(t).Site)
 		for target, size := range map[string]int{"/mirror": 1<<20 + 1, "/buffered": 64<<10 + 1, "/empty": 64<<10 + 1} {
 			c := s.client(t)
 			c.send(t, request("POST", target, "1.1", "Transfer-Encoding: chunked\r\n"))
@@ -233,9 +233,9 @@ func TestChunkedTooLarge(t *testing.T) {
 
 // TestGone sees a waiting handler told that its client has left.
 func TestGone(t *testing.T) {
-	onEach(t, func(t *testing.T, make func(weighstone.Options) weighstone.Server) {
+	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
 		site := newSite(t)
-		s := run(t, make(weighstone.Options{}), site.Site)
+		s := run(t, newServer(weighstone.Options{}), site.Site)
 		stayed, left := s.client(t), s.client(t)
 		stayed.send(t, request("GET", "/wait", "1.1", ""))
 		left.send(t, request("GET", "/wait", "1.1", ""))

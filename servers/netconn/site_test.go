@@ -21,7 +21,7 @@ import (
 // engines are the users of the package.
 var engines = []struct {
 	name string
-	make func(weighstone.Options) weighstone.Server
+	new  func(weighstone.Options) weighstone.Server
 }{
 	{"nethttp", std.New},
 	{"fasthttp", fast.New},
@@ -29,9 +29,9 @@ var engines = []struct {
 }
 
 // onEach runs a test on every engine.
-func onEach(t *testing.T, test func(t *testing.T, make func(weighstone.Options) weighstone.Server)) {
+func onEach(t *testing.T, test func(t *testing.T, newServer func(weighstone.Options) weighstone.Server)) {
 	for _, e := range engines {
-		t.Run(e.name, func(t *testing.T) { test(t, e.make) })
+		t.Run(e.name, func(t *testing.T) { test(t, e.new) })
 	}
 }
 
@@ -39,12 +39,16 @@ func onEach(t *testing.T, test func(t *testing.T, make func(weighstone.Options) 
 type testSite struct {
 	*weighstone.Site
 	page    []byte
-	file    string
+	file    string        // 1 MiB
+	large   string        // as many bytes as large says, all zero
 	entered chan struct{} // a handler of /wait has begun
 	leave   chan struct{} // closed to let it go on
 	gone    chan struct{} // it saw its client leave
 	closed  chan struct{} // a stream was closed
 }
+
+// large is a body that no socket buffer holds, in bytes.
+const large = 32 << 20
 
 func newSite(t *testing.T) *testSite {
 	t.Helper()
@@ -55,6 +59,10 @@ func newSite(t *testing.T) *testSite {
 		gone: make(chan struct{}, 100), closed: make(chan struct{}, 100),
 	}
 	if err := os.WriteFile(s.file, bytes.Repeat([]byte("0123456789abcdef"), 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.large = s.file + ".large"
+	if err := os.WriteFile(s.large, make([]byte, large), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	page := weighstone.NewPage("text/html", time.Unix(1e9, 0), s.page)
@@ -85,6 +93,18 @@ func newSite(t *testing.T) *testSite {
 			}
 			x.Out.Type = "application/octet-stream"
 			x.SendFile(f, 16, 1<<20-32)
+		}),
+		handle("/large-file", read, weighstone.BodyRefused, false, func(x *weighstone.Exchange) {
+			f, err := os.Open(s.large)
+			if err != nil {
+				x.Fail(500)
+				return
+			}
+			x.SendFile(f, 0, large)
+		}),
+		handle("/large-scratch", read, weighstone.BodyRefused, false, func(x *weighstone.Exchange) {
+			x.Scratch = append(x.Scratch, make([]byte, large)...)
+			x.SendScratch("text/plain")
 		}),
 		handle("/short-file", read, weighstone.BodyRefused, false, func(x *weighstone.Exchange) {
 			f, _ := os.Open(s.file)

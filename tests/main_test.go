@@ -1,0 +1,73 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// built is what TestMain made, for all tests to read.
+var built struct {
+	program  string // weighstone
+	fixtures string // the content it serves
+}
+
+// TestMain builds the program and its content, and has the successors of a
+// restart, whose parents end before them, handed to this process, so that no
+// test leaves one behind.
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runTests(m *testing.M) (code int, err error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, fmt.Errorf("become a subreaper: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "weighstone-tests-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	built.program = filepath.Join(dir, "weighstone")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", built.program, "github.com/weighstone/weighstone/cmd/weighstone")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	built.fixtures = filepath.Join(dir, "fixtures")
+	if out, err := exec.Command(built.program, "fixtures", "write", built.fixtures).CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("write the content: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// need skips the test when a tool is missing, or fails it in CI.
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing", tool)
+	}
+	t.Skipf("%s is not installed", tool)
+}
+
+// onEach runs a test on every variant, several at a time.
+func onEach(t *testing.T, test func(t *testing.T, variant string)) {
+	for _, v := range variants(t) {
+		t.Run(v, func(t *testing.T) {
+			t.Parallel()
+			test(t, v)
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package tests
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strconv"
+	"testing"
+)
+
+const probe = "probe/h1probe.py"
+
+// A deviation is what a variant does otherwise than the kit's strictest
+// expectation.
+type deviation struct {
+	outcome string // "vary": the RFC allows it too; "fail": it does not
+	why     string
+}
+
+// deviations are exact: what is here must be seen, and nothing else may be. No
+// variant may have more than ten that fail, and the event loops none.
+func deviations(variant string) map[string]deviation {
+	known := map[string]deviation{}
+	switch variant {
+	case "nethttp", "fasthttp", "fiber":
+		known["RL-crlf-flood"] = deviation{"vary", "both libraries pass over any number of empty lines before a request"}
+		known["CH-ext-bws"] = deviation{"vary", "white space before a chunk extension, which RFC 9112 section 7.1.1 allows for bad senders only, is refused"}
+	}
+	switch variant {
+	case "fasthttp", "fiber":
+		known["CH-trailer-framing"] = deviation{"vary", "a trailer that names a framing field is refused (RFC 9110 section 6.5.1)"}
+	}
+	return known
+}
+
+// outcome is one case in the kit's report.
+type outcome struct{ ID, Title, Expect, Outcome, Note string }
+
+// runProbe runs the kit against a server and returns the cases.
+func runProbe(t *testing.T, s *server, fixture string, flags ...string) []outcome {
+	t.Helper()
+	args := append([]string{probe, "--port", s.port(), "--fixture", fixture, "--echo", "/api/mirror",
+		"--pid", strconv.Itoa(s.pid), "--json"}, flags...)
+	out, err := exec.Command("python3", args...).Output()
+	var report struct{ Cases []outcome }
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
+		t.Fatalf("the kit: %v, %v\n%.1000s", err, jsonErr, out)
+	}
+	return report.Cases
+}
+
+// TestProbe runs the acceptance kit against every variant: all cases but those
+// of slow clients, and then these, with limits that do not take long.
+func TestProbe(t *testing.T) {
+	need(t, "python3")
+	fixture := t.TempDir()
+	if out, err := exec.Command("python3", probe, "--make-fixture", fixture).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const slow = "RB-slowloris,RB-slow-body,RB-idle-timeout"
+	onEach(t, func(t *testing.T, variant string) {
+		s := serve(t, variant, "--root", fixture+"/www", "--header-timeout", "8s", "--body-timeout", "8s", "--idle-timeout", "10s")
+		cases := runProbe(t, s, fixture, "--jobs", "8", "--skip", slow)
+		s.stop()
+		s = serve(t, variant, "--root", fixture+"/www", "--header-timeout", "2s", "--body-timeout", "2s", "--idle-timeout", "2s")
+		cases = append(cases, runProbe(t, s, fixture, "--only", slow, "--slow-limit", "25")...)
+		judge(t, variant, cases)
+	})
+}
+
+// judge compares the outcomes with what is known of the variant.
+func judge(t *testing.T, variant string, cases []outcome) {
+	t.Helper()
+	known, failures := deviations(variant), 0
+	for _, c := range cases {
+		want := "pass"
+		if d, ok := known[c.ID]; ok {
+			want = d.outcome
+			delete(known, c.ID)
+		}
+		if want == "fail" {
+			failures++
+		}
+		if c.Outcome != want {
+			t.Errorf("%s %s: %s, want %s; expected was %s; %s", c.ID, c.Title, c.Outcome, want, c.Expect, c.Note)
+		}
+	}
+	for id := range known {
+		t.Errorf("%s was not among the %d cases", id, len(cases))
+	}
+	if failures > 10 || failures > 0 && (variant == "epoll" || variant == "poll") {
+		t.Errorf("%d cases are expected to fail", failures)
+	}
+	if len(cases) < 280 {
+		t.Errorf("%d cases were run, of 283", len(cases))
+	}
+}

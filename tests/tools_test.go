@@ -1,0 +1,69 @@
+package tests
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// run runs a load generator, which must end well, and returns what it says.
+func run(t *testing.T, tool string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(tool, args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s %s: %v\n%s", tool, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// loaded are the paths that load generators ask for: from memory, from disk,
+// made for the request, in process and through CGI.
+var loaded = []struct{ path, requests string }{
+	{"/100.html", "5000"}, {"/index.html", "2000"}, {"/api/hello", "2000"}, {"/api/send?size=1000", "2000"}, {"/silicon-surf/file200k.html", "50"},
+}
+
+// TestAB: ab has no failed request with any variant, with and without
+// keep-alive. It is an HTTP/1.0 client, and calls it a failure when a reply's
+// length differs from the first one's.
+func TestAB(t *testing.T) {
+	need(t, "ab")
+	keptAlive := regexp.MustCompile(`Keep-Alive requests: +(\d+)`)
+	onEach(t, func(t *testing.T, variant string) {
+		s := serve(t, variant)
+		for _, l := range loaded {
+			for _, keep := range []bool{true, false} {
+				args := []string{"-q", "-n", l.requests, "-c", "20"}
+				if keep {
+					args = append(args, "-k")
+				}
+				out := run(t, "ab", append(args, "http://"+s.addr+l.path)...)
+				for _, want := range []string{"Complete requests:      " + l.requests + "\n", "Failed requests:        0\n"} {
+					if !strings.Contains(out, want) {
+						t.Errorf("%s, keep-alive %v: no %q in\n%s", l.path, keep, want, out)
+					}
+				}
+				if strings.Contains(out, "Non-2xx") || strings.Contains(out, "Write errors") {
+					t.Errorf("%s, keep-alive %v:\n%s", l.path, keep, out)
+				}
+				if m := keptAlive.FindStringSubmatch(out); keep && (m == nil || m[1] != l.requests) {
+					t.Errorf("%s: not every connection was kept:\n%s", l.path, out)
+				}
+			}
+		}
+	})
+}
+
+// TestWrk: wrk sees no error with any variant.
+func TestWrk(t *testing.T) {
+	need(t, "wrk")
+	onEach(t, func(t *testing.T, variant string) {
+		s := serve(t, variant)
+		for _, l := range loaded {
+			out := run(t, "wrk", "-t1", "-c16", "-d1s", "http://"+s.addr+l.path)
+			if strings.Contains(out, "Socket errors") || strings.Contains(out, "Non-2xx") || !strings.Contains(out, "requests in") || strings.Contains(out, " 0 requests in") {
+				t.Errorf("%s:\n%s", l.path, out)
+			}
+		}
+	})
+}
