@@ -9,6 +9,7 @@ var fileCases = []servertest.Case{
 	{Name: "an empty file", Send: get("/empty.txt"), Want: "200 | Content-Length: 0 | # / open"},
 	{Name: "a directory", Send: get("/sub/"), Want: "200 | @/sub/index.html / open"},
 	{Name: "a directory without its slash", Send: get("/sub"), Want: "301 | Location: /sub/ / open"},
+	{Name: "a directory is not listed", Send: get("/bare/"), Want: "404 / open"},
 	{Name: "the first bytes", Send: get("/100.html", "Range: bytes=0-9"), Want: "206 | Content-Range: bytes 0-9/100 | Content-Length: 10 | =ABCDEFGHIJ / open"},
 	{Name: "the last bytes", Send: get("/100.html", "Range: bytes=-3"), Want: "206 | Content-Range: bytes 97-99/100 | #3 / open"},
 	{Name: "from a byte on", Send: get("/100.html", "Range: bytes=90-"), Want: "206 | Content-Range: bytes 90-99/100 | #10 / open"},

@@ -13,6 +13,7 @@ var methodCases = []servertest.Case{
 	{Name: "405 for GET of the mirror", Send: get("/test/mirror"), Want: "405 | Allow: POST, PUT, OPTIONS / open"},
 	{Name: "405 drops a short body", Send: request("POST", "/100.html", "Content-Length: 5") + "hello", Want: "405 | Allow: GET, HEAD, OPTIONS / open"},
 	{Name: "405 closes on a chunked body", Send: request("POST", "/100.html", "Transfer-Encoding: chunked") + "5\r\nhello\r\n0\r\n\r\n", Want: "405 | Connection: close / close"},
+	{Name: "405 does not wait for a long body", Send: request("POST", "/100.html", "Content-Length: 100000"), Want: "405 | Connection: close / close"},
 	{Name: "TRACE reflects nothing", Send: request("TRACE", "/100.html", "Cookie: secret"), Want: "405 / open"},
 	{Name: "methods have a case", Send: request("get", "/100.html"), Want: "501 / open"},
 	{Name: "an unknown method", Send: request("BREW", "/100.html"), Want: "501 / open"},

@@ -138,13 +138,13 @@ func (r *Reply) framing() error {
 	lengths, codings := r.All("Content-Length"), r.All("Transfer-Encoding")
 	switch {
 	case len(lengths) > 1 || len(codings) > 1 || len(lengths)+len(codings) > 1:
-		return fmt.Errorf("Content-Length %q with Transfer-Encoding %q", lengths, codings)
+		return fmt.Errorf("field Content-Length %q with Transfer-Encoding %q", lengths, codings)
 	case len(lengths) == 1 && !digits.MatchString(lengths[0]):
-		return fmt.Errorf("Content-Length %q", lengths[0])
+		return fmt.Errorf("field Content-Length %q", lengths[0])
 	case len(codings) == 1 && codings[0] != "chunked":
-		return fmt.Errorf("Transfer-Encoding %q", codings[0])
+		return fmt.Errorf("field Transfer-Encoding %q", codings[0])
 	case len(codings) == 1 && r.Minor == 0:
-		return fmt.Errorf("HTTP/1.0 reply with Transfer-Encoding %q", codings[0])
+		return fmt.Errorf("reply of HTTP/1.0 with Transfer-Encoding %q", codings[0])
 	case bodyless(r.Status) && len(codings) > 0, (r.Status < 200 || r.Status == 204) && len(lengths) > 0:
 		return fmt.Errorf("%d with Content-Length %q, Transfer-Encoding %q", r.Status, lengths, codings)
 	}
@@ -159,10 +159,10 @@ func (r *Reply) dated() error {
 	}
 	date, err := time.Parse(http.TimeFormat, dates[0])
 	if err != nil {
-		return fmt.Errorf("Date: %w", err)
+		return fmt.Errorf("field Date: %w", err)
 	}
 	if off := time.Since(date).Abs(); off > time.Minute {
-		return fmt.Errorf("Date %q is %v off", dates[0], off)
+		return fmt.Errorf("field Date %q is %v off", dates[0], off)
 	}
 	for _, name := range []string{"Content-Type", "Connection", "Last-Modified", "ETag", "Accept-Ranges", "Content-Range", "Location", "Allow"} {
 		if all := r.All(name); len(all) > 1 {

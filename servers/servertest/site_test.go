@@ -40,6 +40,7 @@ func newRoot(t testing.TB) string {
 		"empty.txt":      nil,
 		"sub/index.html": pattern(321),
 		"sub/a b.txt":    pattern(10),
+		"bare/file.txt":  pattern(10),
 		"caf\xc3\xa9":    pattern(11),
 		"100%.txt":       pattern(12),
 		".hidden":        pattern(13),
