@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -23,27 +24,73 @@ func TestSameCalls(t *testing.T) {
 	need(t, "strace")
 	const requests = 10000
 	counts := map[string]map[string]int{}
-	for _, variant := range []string{"epoll", "poll"} {
-		log := filepath.Join(t.TempDir(), "trace")
-		s := serveUnder(t, []string{"strace", "-f", "-qq", "--seccomp-bpf", "-yy", "-e", "trace=" + traced, "-s", "0", "-o", log}, variant)
-		askMany(t, s.addr, requests)
-		s.stop()
-		b, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := map[string]int{}
-		for _, m := range onConnection.FindAllSubmatch(b, -1) {
-			n[string(m[1])]++
-		}
-		counts[variant] = n
-		t.Logf("%s: %v", variant, n)
+	for _, variant := range loops {
+		counts[variant] = trace(t, variant, func(addr string) { askMany(t, addr, requests) })
+		t.Logf("%s: %v", variant, counts[variant])
 	}
 	if !maps.Equal(counts["epoll"], counts["poll"]) {
 		t.Errorf("epoll makes %v, poll %v", counts["epoll"], counts["poll"])
 	}
-	reads, writes := 0, 0
-	for name, n := range counts["epoll"] {
+	reads, writes := transfers(counts["epoll"])
+	// One of each for a request; a few more reads see the end.
+	if writes != requests || reads < requests || reads > requests+10 {
+		t.Errorf("%d reads and %d writes for %d requests", reads, writes, requests)
+	}
+}
+
+// TestPipelineWrittenTogether: the answers to requests that come together leave
+// together.
+func TestPipelineWrittenTogether(t *testing.T) {
+	need(t, "strace")
+	const depth = 16
+	file := content(t, "100.html")
+	for _, variant := range loops {
+		calls := trace(t, variant, func(addr string) {
+			c, err := dial(addr, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.close()
+			if err := c.send(strings.Repeat(get("/100.html"), depth)); err != nil {
+				t.Fatal(err)
+			}
+			for range depth {
+				if _, err := c.receive(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if _, writes := transfers(calls); writes != 1 {
+			t.Errorf("%s: %d writes for %d replies: %v", variant, writes, depth, calls)
+		}
+	}
+}
+
+// loops are the variants that differ in their dispatcher alone.
+var loops = []string{"epoll", "poll"}
+
+// trace counts, by name, the calls that a variant makes on sockets while it
+// serves talk.
+func trace(t *testing.T, variant string, talk func(addr string)) map[string]int {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "trace")
+	s := serveUnder(t, []string{"strace", "-f", "-qq", "--seccomp-bpf", "-yy", "-e", "trace=" + traced, "-s", "0", "-o", log}, variant)
+	talk(s.addr)
+	s.stop()
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]int{}
+	for _, m := range onConnection.FindAllSubmatch(b, -1) {
+		calls[string(m[1])]++
+	}
+	return calls
+}
+
+// transfers sums up the calls that read and those that write.
+func transfers(calls map[string]int) (reads, writes int) {
+	for name, n := range calls {
 		switch name {
 		case "read", "readv", "recvfrom", "recvmsg":
 			reads += n
@@ -51,10 +98,17 @@ func TestSameCalls(t *testing.T) {
 			writes += n
 		}
 	}
-	// One of each for a request; a few more reads see the end.
-	if writes != requests || reads < requests || reads > requests+10 {
-		t.Errorf("%d reads and %d writes for %d requests", reads, writes, requests)
+	return reads, writes
+}
+
+// content is a file of what the program serves.
+func content(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(built.fixtures, name))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return b
 }
 
 // askMany sends requests one after another on one connection.
@@ -65,10 +119,7 @@ func askMany(t *testing.T, addr string, n int) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	file, err := os.ReadFile(filepath.Join(built.fixtures, "100.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := content(t, "100.html")
 	for i := range n {
 		if err := c.send(get("/100.html")); err != nil {
 			t.Fatalf("request %d: %v", i, err)
