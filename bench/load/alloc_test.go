@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/internal/sys"
 	"golang.org/x/sys/unix"
 )
@@ -14,9 +15,18 @@ import (
 // nothing, closing after each if it is not kept; it returns the port's URL.
 func serveRaw(t testing.TB, reply string, keep bool) string {
 	t.Helper()
-	lfd, err := sys.Listen("127.0.0.1:0", 0, false)
+	url, stop, err := startRaw(reply, keep)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return url
+}
+
+func startRaw(reply string, keep bool) (url string, stop func(), err error) {
+	lfd, err := sys.Listen("127.0.0.1:0", 0, false)
+	if err != nil {
+		return "", nil, err
 	}
 	unix.SetNonblock(lfd, true)
 	epfd, _ := sys.EpollCreate()
@@ -53,7 +63,7 @@ func serveRaw(t testing.TB, reply string, keep bool) string {
 			}
 		}
 	})
-	t.Cleanup(func() {
+	stop = func() {
 		sys.Wake(wake)
 		done.Wait()
 		for fd, is := range open {
@@ -64,25 +74,31 @@ func serveRaw(t testing.TB, reply string, keep bool) string {
 		sys.Close(lfd)
 		sys.Close(epfd)
 		sys.Close(wake)
-	})
-	return "http://" + sys.LocalAddr(lfd).String() + "/x"
+	}
+	return "http://" + sys.LocalAddr(lfd).String() + "/x", stop, nil
 }
 
 // TestRequestsAllocateNothing compares the allocations of a short run and of
 // one with 10,000 requests more.
 func TestRequestsAllocateNothing(t *testing.T) {
 	const more, most = 10000, 100
+	closing := "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
+	open := pace.Arrival{Kind: pace.Poisson, Rate: 20000}
 	for name, c := range map[string]struct {
 		reply  string
 		config Config
 	}{
-		"kept":             {ok("0123456789"), Config{Keepalive: true}},
-		"kept, chunked":    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n012\r\n0\r\n\r\n", Config{Keepalive: true, HashEvery: 1}},
-		"one a connection": {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", Config{}},
-		"wrong":            {"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nhi", Config{Keepalive: true}},
+		"open loop":           {ok("0123456789"), Config{Keepalive: true, Arrival: open}},
+		"connections ahead":   {closing, Config{ConnectAhead: 8, Arrival: open}},
+		"client closes first": {ok("hi"), Config{CloseFirst: true}},
+		"slow readers":        {ok("0123456789"), Config{Keepalive: true, ReadRate: 1 << 20}},
+		"kept":                {ok("0123456789"), Config{Keepalive: true}},
+		"kept, chunked":       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n012\r\n0\r\n\r\n", Config{Keepalive: true, HashEvery: 1}},
+		"one a connection":    {closing, Config{}},
+		"wrong":               {"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nhi", Config{Keepalive: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := serveRaw(t, c.reply, c.config.Keepalive)
+			url := serveRaw(t, c.reply, c.config.Keepalive || c.config.CloseFirst)
 			run := func(requests uint64) uint64 {
 				var before, after runtime.MemStats
 				c.config.Requests, c.config.Clients = requests, 8

@@ -38,7 +38,7 @@ func (w *worker) pump(c *client) {
 
 // connect begins a connection for c.
 func (w *worker) connect(c *client) {
-	if len(w.spares) > 0 {
+	if len(w.spares) > 0 && !(c.count > 0 && c.at(0).retried) { // the next one may be stale as well
 		w.takeSpare(c)
 		return
 	}

@@ -15,12 +15,8 @@ const (
 // free hands a place in c's pipeline, free since done, to the next request:
 // begun at once when it is due, unless it must go through the schedule.
 func (w *worker) free(c *client, done time.Duration, scheduled bool) {
-	if w.run.stopped.Load() || !w.allowed() {
-		w.busy--
-		return
-	}
 	due, more := w.pacer.Due(w.asked, done)
-	if !more || w.until > 0 && (due >= w.until || done >= w.until) {
+	if !more || w.run.stopped.Load() || w.until > 0 && (due >= w.until || done >= w.until) || !w.allowed(due) {
 		w.busy--
 		return
 	}
@@ -41,7 +37,7 @@ func (w *worker) neverSent() (n uint64) {
 	}
 	for {
 		due, more := w.pacer.Due(w.asked, w.until)
-		if !more || due >= w.until || !w.allowed() {
+		if !more || due >= w.until || !w.allowed(due) {
 			return n
 		}
 		w.asked++
@@ -51,10 +47,10 @@ func (w *worker) neverSent() (n uint64) {
 	}
 }
 
-// allowed takes one request from the budget. Those of the warm-up are not part
-// of it.
-func (w *worker) allowed() bool {
-	if w.config.Requests == 0 || w.now < w.from {
+// allowed takes a request that is due at due from the budget. Those of the
+// warm-up are not part of it.
+func (w *worker) allowed(due time.Duration) bool {
+	if w.config.Requests == 0 || due < w.from {
 		return true
 	}
 	if w.share == 0 {

@@ -105,6 +105,12 @@ func (r *run) carry(ctx context.Context, idle *idle) error {
 		}
 	}()
 	ended := make(chan error, len(r.workers))
+	// A worker that wakes must not wait for the collector to leave a processor.
+	before := runtime.GOMAXPROCS(0)
+	if enough := len(r.workers) + 2; before < enough {
+		runtime.GOMAXPROCS(enough)
+		defer runtime.GOMAXPROCS(before)
+	}
 	r.start = time.Now()
 	r.collector = newCollector(r.start, tally.New(r.workers[0].tally.Config), r.config.Log)
 	for i, w := range r.workers {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,7 +20,33 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// childOf names, in the environment, what a child process of a test does
+// instead of tests.
+const childOf = "WEIGHSTONE_LOAD_TEST"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(childOf) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "serve":
+		serveChild()
+	case "ports":
+		portsChild()
+	}
+}
+
+// child makes a command that runs this test binary as a child.
+func child(t *testing.T, what string, more ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(append(os.Environ(), childOf+"="+what), more...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
 
 // A scripted server reads requests off raw connections and answers the n-th of
 // all, counting from 0, by calling answer.

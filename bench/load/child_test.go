@@ -1,0 +1,132 @@
+package load
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weighstone/weighstone/bench/pace"
+)
+
+// sourceLog counts connections' requests by the address they came from.
+type sourceLog struct {
+	mu  sync.Mutex
+	all map[string]int
+}
+
+func (l *sourceLog) answer(_ int64, c *net.TCPConn, _ string) bool {
+	l.mu.Lock()
+	if l.all == nil {
+		l.all = map[string]int{}
+	}
+	l.all[c.RemoteAddr().(*net.TCPAddr).IP.String()]++
+	l.mu.Unlock()
+	io.WriteString(c, ok("hi"))
+	return true
+}
+
+func (l *sourceLog) counts() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all
+}
+
+// serveFickle closes a connection after 5 ms without a request.
+func serveFickle(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer c.Close()
+				c.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+				if _, err := bufio.NewReader(c).ReadString('\n'); err == nil {
+					io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")
+				}
+				c.(*net.TCPConn).CloseWrite() // a late request is read, so that it is no reset
+				c.SetReadDeadline(time.Now().Add(time.Second))
+				io.Copy(io.Discard, c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		all.Wait()
+	})
+	return "http://" + l.Addr().String() + "/"
+}
+
+// serveChild is a server as a process: it prints its URL and serves until its
+// input ends.
+func serveChild() {
+	url, stop, err := startRaw(ok("hi"), true)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(url)
+	io.Copy(io.Discard, os.Stdin)
+	stop()
+}
+
+// TestStoppedServerShowsInTheTail stops the server for two seconds of a run of
+// an open loop: what was due meanwhile waited for it.
+func TestStoppedServerShowsInTheTail(t *testing.T) {
+	cmd := child(t, "serve")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Signal(syscall.SIGCONT)
+		in.Close()
+		cmd.Wait()
+	}()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rate, seconds, stopped = 500, 4, 2 * time.Second
+	stop := time.AfterFunc(time.Second, func() { cmd.Process.Signal(syscall.SIGSTOP) })
+	defer stop.Stop()
+	cont := time.AfterFunc(time.Second+stopped, func() { cmd.Process.Signal(syscall.SIGCONT) })
+	defer cont.Stop()
+	r := runs(t, strings.TrimSpace(url), Config{
+		Duration: seconds * time.Second, Clients: 16, Keepalive: true, Arrival: pace.Arrival{Kind: pace.Constant, Rate: rate},
+	})
+	if r.Good()+r.Dropped != rate*seconds || r.Bad() != 0 {
+		t.Fatalf("good %d, bad %d, dropped %d: %v", r.Good(), r.Bad(), r.Dropped, r.Offence)
+	}
+	// Of 2,000 requests 1,000 were due while it stood still, evenly: the
+	// longest tenth of all waited from 1.6 to 2 s.
+	p90, _ := r.Tally.Latency.Quantile(.9)
+	p99, _ := r.Tally.Latency.Quantile(.99)
+	if p90 < 1500*time.Millisecond || p99 < 1900*time.Millisecond {
+		t.Errorf("p90 %v and p99 %v of an open loop with a server that stood still for 2 s", p90, p99)
+	}
+	// What a tool sees that starts its clock when it sends: 16 of 2,000.
+	if p90, _ := r.Tally.Service.Quantile(.9); p90 > stopped/2 {
+		t.Errorf("p90 %v of the service time", p90)
+	}
+}
