@@ -85,10 +85,11 @@ func TestUnwantedUpload(t *testing.T) {
 
 	over := make(chan struct{})
 	x := h.begin(call{method: "POST", target: "/cgi-bin/deaf", body: &stalled{strings.NewReader("begin"), over}, length: 1 << 20})
-	if x.Out.Body.Stream == nil {
-		t.Fatalf("status %d, %q, want a stream", x.Out.Code(), x.Scratch)
+	// The end of the program may or may not be seen before its body's.
+	got, err := x.Scratch, error(nil)
+	if x.Out.Body.Stream != nil {
+		got, err = io.ReadAll(x.Out.Body.Stream)
 	}
-	got, err := io.ReadAll(x.Out.Body.Stream)
 	if string(got) != "hello" || err != nil || !x.Out.Close || x.Out.Body.Length != 5 {
 		t.Errorf("%q, error %v, close %v", got, err, x.Out.Close)
 	}

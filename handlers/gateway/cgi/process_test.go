@@ -203,7 +203,7 @@ func TestGrandchildHoldsOutput(t *testing.T) {
 // TestGrandchildGoesOnWriting: not even one that escaped makes a reply endless.
 func TestGrandchildGoesOnWriting(t *testing.T) {
 	h := newHost(t, Options{Timeout: time.Minute})
-	h.script("escapes", `setsid yes & echo $! > pids; printf 'Content-Type: a/b\n\nhello'`)
+	h.script("escapes", `printf 'Content-Type: a/b\n\nhello'; setsid yes & echo $! > pids`)
 	if a := h.get("escapes"); a.status != 200 || a.broken != nil || a.elapsed > 30*time.Second {
 		t.Errorf("%d, %d bytes, broken %v, %v", a.status, len(a.body), a.broken, a.elapsed)
 	}
