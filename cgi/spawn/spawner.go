@@ -21,7 +21,8 @@ import (
 // there and back costs four thread switches, measured as 50 us of the 200 us
 // that a CGI request costs beside the program itself.
 type Spawner struct {
-	null *os.File
+	null    *os.File
+	forking sync.RWMutex // held for reading while null is being passed on
 
 	mu     sync.Mutex
 	live   map[*Process]struct{} // started and not reaped
@@ -59,6 +60,8 @@ func (s *Spawner) Close() error {
 	for _, p := range live {
 		p.Kill()
 	}
+	s.forking.Lock()
+	defer s.forking.Unlock()
 	return s.null.Close()
 }
 
@@ -122,6 +125,8 @@ func (s *Spawner) Start(cmd *Command) (*Process, error) {
 
 // fork starts the program of b.
 func (s *Spawner) fork(b *birth) (pid int, err error) {
+	s.forking.RLock()
+	defer s.forking.RUnlock()
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
