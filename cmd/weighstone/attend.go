@@ -83,7 +83,7 @@ func (v *service) drain(sig *signals, served <-chan error) error {
 		case <-sig.reopen:
 			v.reopen()
 		case <-sig.restart:
-			v.restart()
+			v.log.Error("not restarted: this process is draining")
 		case err := <-drained:
 			// Handlers that were cut off may run on to the end of this process,
 			// and count: nothing is taken from under them.

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/weighstone/weighstone/internal/handoff"
 )
 
 // patience is how long a script waits for what must come.
@@ -78,7 +76,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	l.first.Stdout, l.first.Stderr = out, errs
 	ts.Check(l.first.Start())
 	ts.Defer(func() { l.kill(ts) })
-	l.awaitReady(ts, func() int { return 0 }, 0)
+	l.awaitReady(ts)
 }
 
 func hasFlag(args []string, name string) bool {
@@ -90,23 +88,19 @@ func hasFlag(args []string, name string) bool {
 	return false
 }
 
-// awaitReady waits for one more ready line, unless refused changes before.
-func (l *line) awaitReady(ts *testscript.TestScript, refused func() int, before int) bool {
+// awaitReady waits for one more ready line.
+func (l *line) awaitReady(ts *testscript.TestScript) {
 	var all [][]string
 	wait(ts, "ready line", func() bool {
 		all = readyLine.FindAllStringSubmatch(ts.ReadFile("out"), -1)
-		return len(all) > l.ready || refused() != before
+		return len(all) > l.ready
 	})
-	if len(all) == l.ready {
-		return false
-	}
 	l.ready = len(all)
 	last := all[len(all)-1]
 	l.pid, _ = strconv.Atoi(last[2])
 	ts.Setenv("URL", last[1])
 	ts.Setenv("ADDR", strings.TrimPrefix(last[1], "http://"))
 	ts.Setenv("PID", last[2])
-	return true
 }
 
 // kill ends what the script has left running.
@@ -124,21 +118,12 @@ func (l *line) kill(ts *testscript.TestScript) {
 	}
 }
 
-// cmdRestart is: restart. It makes a successor serve, asking again as long as
-// the process before is still draining.
+// cmdRestart is: restart. It makes a successor serve.
 func cmdRestart(ts *testscript.TestScript, neg bool, args []string) {
 	l := lineOf(ts)
 	old := l.pid
-	refused := func() int { return strings.Count(ts.ReadFile("err"), handoff.ErrDraining.Error()) }
-	for before := -1; ; time.Sleep(5 * time.Millisecond) {
-		if now := refused(); now != before { // at first, and at each refusal
-			before = now
-			syscall.Kill(l.pid, syscall.SIGHUP)
-		}
-		if l.awaitReady(ts, refused, before) {
-			break
-		}
-	}
+	syscall.Kill(l.pid, syscall.SIGHUP)
+	l.awaitReady(ts)
 	if l.pid == old {
 		ts.Fatalf("pid %d is ready again", old)
 	}

@@ -35,6 +35,10 @@ var (
 	ErrBusy     = errors.New("a restart is already under way")
 )
 
+// settle is how long a restart waits for a predecessor that is just about to
+// end: whoever has seen it end may be faster than its end of the pipe.
+const settle = time.Second
+
 // Options of a [Handoff]. The zero value works.
 type Options struct {
 	// PIDFile, if not empty, names the serving process from [Handoff.Ready]
@@ -128,24 +132,35 @@ func (h *Handoff) Restart() error {
 	if os.Getpid() == 1 {
 		return fmt.Errorf("restart: %w", ErrInit)
 	}
-	select {
-	case <-h.alone:
-	default:
-		// The library keeps two generations at most (tableflip issue 52).
-		return fmt.Errorf("restart: %w", ErrDraining)
-	}
 	if !h.restart.TryLock() {
 		return fmt.Errorf("restart: %w", ErrBusy)
 	}
 	defer h.restart.Unlock()
+	select {
+	case <-h.alone:
+	case <-time.After(settle):
+		// The library keeps two generations at most (tableflip issue 52).
+		return fmt.Errorf("restart: %w", ErrDraining)
+	}
 	if err := h.lend(); err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}
-	if err := h.upg.Upgrade(); err != nil {
+	if err := h.upgrade(); err != nil {
 		h.takeBack()
 		return fmt.Errorf("restart: %w", err)
 	}
 	return nil
+}
+
+// upgrade asks the library, and again if it has not yet heard what we know,
+// that the predecessor is gone.
+func (h *Handoff) upgrade() error {
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		err := h.upg.Upgrade()
+		if err == nil || err.Error() != "parent hasn't exited" || time.Since(begun) > settle {
+			return err
+		}
+	}
 }
 
 // RemovePIDFile removes the pid file if it still names this process.
