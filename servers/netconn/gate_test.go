@@ -60,7 +60,7 @@ func TestGatePasses(t *testing.T) {
 		{"minor", "GET / HTTP/1.7\r\nHost: a\r\n\r\n", plain},
 	}
 	for _, tc := range cases {
-		for _, size := range []int{1, 7, 1500, 16 << 10} {
+		for _, size := range []int{2, 7, 1500, 16 << 10} {
 			for _, bytewise := range []bool{false, true} {
 				if bytewise && len(tc.send) > 1000 {
 					continue
@@ -79,10 +79,14 @@ func TestGatePasses(t *testing.T) {
 						_ = client.CloseWrite()
 					}()
 					var got []byte
-					buf := make([]byte, size)
+					next := make([]byte, size)
+					if size == 7 { // net/http looks for a first byte
+						next = next[:1]
+					}
 					for {
-						n, err := c.Read(buf)
-						got = append(got, buf[:n]...)
+						n, err := c.Read(next)
+						got = append(got, next[:n]...)
+						next = next[:size]
 						if err != nil {
 							if err != io.EOF {
 								t.Error(err)

@@ -73,7 +73,7 @@ func (c *Conn) goOn(n int, err error) bool {
 	}
 	w.queued = queued
 	if now-w.since >= int64(c.hub.Limits.Write) {
-		c.ended.Store(true)
+		c.Abort() // else the kernel would keep what is queued
 		return false
 	}
 	return c.beat() == nil
