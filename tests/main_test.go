@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -38,8 +39,12 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	built.program = filepath.Join(dir, "weighstone")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", built.program, "github.com/weighstone/weighstone/cmd/weighstone")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-o", built.program}, buildFlags,
+		[]string{"github.com/weighstone/weighstone/cmd/weighstone"})
+	build := exec.Command("go", args...)
+	if len(buildFlags) == 0 {
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("build the program: %w\n%s", err, out)
 	}
@@ -53,13 +58,17 @@ func runTests(m *testing.M) (code int, err error) {
 // need skips the test when a tool is missing, or fails it in CI.
 func need(t *testing.T, tool string) {
 	t.Helper()
-	if _, err := exec.LookPath(tool); err == nil {
+	_, err := exec.LookPath(tool)
+	if err == nil && tool == "strace" { // where containers may not trace, it is of no use
+		err = exec.Command(tool, "-f", "-qq", "-o", os.DevNull, "true").Run()
+	}
+	if err == nil {
 		return
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is missing", tool)
+		t.Fatalf("%s is needed: %v", tool, err)
 	}
-	t.Skipf("%s is not installed", tool)
+	t.Skipf("%s is needed: %v", tool, err)
 }
 
 // onEach runs a test on every variant, several at a time.

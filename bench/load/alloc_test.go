@@ -81,7 +81,7 @@ func startRaw(reply string, keep bool) (url string, stop func(), err error) {
 // TestRequestsAllocateNothing compares the allocations of a short run and of
 // one with 10,000 requests more.
 func TestRequestsAllocateNothing(t *testing.T) {
-	const more, most = 10000, 100
+	const more, most = 4000, 100
 	closing := "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
 	open := pace.Arrival{Kind: pace.Poisson, Rate: 20000}
 	for name, c := range map[string]struct {

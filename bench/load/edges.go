@@ -14,9 +14,10 @@ type edges struct {
 
 // edges sets the timers of a run that starts now.
 func (r *run) edges() *edges {
-	e := &edges{begin: time.NewTimer(r.config.Warmup)}
+	until := func(d time.Duration) time.Duration { return time.Until(r.start.Add(d)) }
+	e := &edges{begin: time.NewTimer(until(r.config.Warmup))}
 	if r.config.Duration > 0 {
-		e.timer = time.NewTimer(r.config.Warmup + r.config.Duration)
+		e.timer = time.NewTimer(until(r.config.Warmup + r.config.Duration))
 		e.end = e.timer.C
 	}
 	return e

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/tally"
 	"golang.org/x/sys/unix"
 )
@@ -62,12 +63,25 @@ func TestWriteText(t *testing.T) {
 	refused := made(0, bench.FaultRefused)
 	refused.Offence.Status, refused.Offence.Excerpt, refused.Offence.Errno = 0, nil, unix.ECONNREFUSED
 	refused.Tally.Status[404] = 0
+	open := made(1000)
+	open.Config.Arrival = pace.Arrival{Kind: pace.Constant, Rate: 1200}
+	open.Config.ConnectAhead, open.Config.ReadRate, open.Config.CPUs = 8, 10000, nil
+	open.Dropped, open.Sources, open.MostPerSource, open.Ports.Range = 200, 3, 334, 28232
+	open.Tally.Late, open.Tally.Lagged = 12, 3
+	open.Classes = []bench.Class{{Name: "/a", Weight: 1}, {Name: "/b", Weight: 1, Dynamic: true}}
+	open.Tally.Classes = []uint64{520, 480}
+	open.Seconds = []Second{
+		{From: 0, To: time.Second, Good: 480, P50: 4 * time.Millisecond, P99: 5 * time.Millisecond, Max: 6 * time.Millisecond},
+		{From: time.Second, To: 2 * time.Second, Good: 520, P50: 4 * time.Millisecond, P99: 7 * time.Millisecond, Max: 8 * time.Millisecond},
+		{From: 2 * time.Second, To: 2*time.Second + 1},
+	}
 	refused.Config.Keepalive, refused.Config.HTTP10, refused.Config.Idle, refused.IdleOpened = false, true, 100, 100
 	for name, r := range map[string]*Result{
 		"good.txt":    made(1000),
 		"few.txt":     made(12),
 		"wrong.txt":   made(1000, bench.FaultStatus, bench.FaultLength),
 		"refused.txt": refused,
+		"open.txt":    open,
 	} {
 		var b bytes.Buffer
 		if err := WriteText(&b, r); err != nil {
@@ -75,6 +89,16 @@ func TestWriteText(t *testing.T) {
 		}
 		golden(t, name, b.Bytes())
 	}
+}
+
+func TestWriteLadder(t *testing.T) {
+	var b bytes.Buffer
+	next := made(1000, bench.FaultReset)
+	next.Config.Clients = 8
+	if err := WriteText(&b, made(12), next); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "ladder.txt", b.Bytes())
 }
 
 func TestWriteJSON(t *testing.T) {
@@ -103,6 +127,13 @@ func TestVerdict(t *testing.T) {
 		"little":      {func(r *Result) { r.Elapsed = 2 * time.Second }, bench.ClientBound},
 		"thinking":    {func(r *Result) { r.Elapsed = 2 * time.Second; r.Config.Arrival.Think = time.Millisecond }, bench.Valid},
 		"no ports":    {func(r *Result) { r.Tally.Faults[bench.FaultLocal] = 1 }, bench.ClientBound},
+		"ports": {func(r *Result) {
+			r.Tally.Faults[bench.FaultLocal], r.NoPort, r.Sources, r.Ports.Range = 1, 1, 1, 1000
+		}, bench.ClientBound},
+		"lag":         {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 11 }, bench.ClientBound},
+		"drops":       {func(r *Result) { r.Dropped = 11 }, bench.ClientBound},
+		"few drops":   {func(r *Result) { r.Dropped = 10 }, bench.Valid},
+		"little lag":  {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 10 }, bench.Valid},
 		"resets":      {func(r *Result) { r.Tally.Faults[bench.FaultReset] = 1 }, bench.Valid},
 		"wrong":       {func(r *Result) { r.Tally.Faults[bench.FaultContent] = 1; r.Interrupted = true }, bench.RepliesWrong},
 		"interrupted": {func(r *Result) { r.Interrupted = true }, bench.Incomplete},

@@ -29,6 +29,10 @@ type run struct {
 	collector *collector
 }
 
+// startIn is how far ahead the start of a run is, so that its threads are
+// there by then and the first requests are not late.
+const startIn = 5 * time.Millisecond
+
 // Run carries a plan to a server and returns what came of it. A server that
 // refuses, resets or answers wrongly makes no error: that is in the result. An
 // error says that the run could not begin as asked. When ctx ends, the run
@@ -111,7 +115,7 @@ func (r *run) carry(ctx context.Context, idle *idle) error {
 		runtime.GOMAXPROCS(enough)
 		defer runtime.GOMAXPROCS(before)
 	}
-	r.start = time.Now()
+	r.start = time.Now().Add(startIn)
 	r.collector = newCollector(r.start, tally.New(r.workers[0].tally.Config), r.config.Log)
 	for i, w := range r.workers {
 		core := -1

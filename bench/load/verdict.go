@@ -12,6 +12,7 @@ const (
 	maxLittleOff  = 0.05
 	littleEnough  = 100 // requests a client for Little's law to be held against it
 	maxLagged     = 0.01
+	maxDropped    = 0.01
 	minGoodOfRuns = 1
 )
 
@@ -42,6 +43,9 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	if n := r.Tally.Lag.N; r.Config.Arrival.Open() && float64(r.Tally.Lagged) > maxLagged*float64(n) {
 		add(bench.ClientBound, "the client sent %d of %d requests late by its own lag", r.Tally.Lagged, n)
 	}
+	if due := r.Tally.Lag.N + r.Dropped; float64(r.Dropped) > maxDropped*float64(due) {
+		add(bench.ClientBound, "%d of %d requests that were due found no free connection and were never sent", r.Dropped, due)
+	}
 	if off, ok := r.littleOff(); ok && (off > maxLittleOff || off < -maxLittleOff) {
 		add(bench.ClientBound, "the clients were being served %.0f %% of the time only", 100*(1+off))
 	}
@@ -55,7 +59,7 @@ func (r *Result) portsText() string {
 		s = fmt.Sprintf("%d connections found no free port: the one source address has %d", r.NoPort, r.Ports.Range)
 	}
 	if r.ClosedByClient > r.ClosedByServer {
-		s += ", and as the client closes first it keeps each for a minute"
+		s += fmt.Sprintf(", and as the client closes first it keeps each for a minute (tcp_tw_reuse is %s)", r.Ports.Reuse)
 	}
 	return s + "; name more addresses with --source"
 }

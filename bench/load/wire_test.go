@@ -40,18 +40,43 @@ func numberOf(head string) int {
 	return n
 }
 
-// released serves numbered requests, each after hold has returned, and logs
-// when it let each reply go.
-func released(t *testing.T, hold func(n int, since time.Duration)) (url string, log []time.Time) {
+// A releaseLog is a server's own log of when it let each reply go: between
+// two looks at the clock, which lie apart when it was made to wait for a core.
+type releaseLog struct {
+	before, after []time.Time
+	written       atomic.Int64
+}
+
+// quantile returns between what the rank-th smallest latency of n requests at
+// a rate lies, by the log.
+func (l *releaseLog) quantile(start time.Time, n, rate, rank int) (low, high time.Duration) {
+	for l.written.Load() < int64(n) {
+		time.Sleep(time.Millisecond) // the last reply has been read before its second look
+	}
+	of := func(at []time.Time) time.Duration {
+		all := make([]time.Duration, n)
+		for i := range all {
+			all[i] = at[i].Sub(start) - time.Duration(i)*time.Second/time.Duration(rate)
+		}
+		slices.Sort(all)
+		return all[rank-1]
+	}
+	return of(l.before), of(l.after)
+}
+
+// released serves numbered requests, each after hold has returned.
+func released(t *testing.T, hold func(n int, since time.Duration)) (url string, log *releaseLog) {
 	const room = 1 << 16
-	log = make([]time.Time, room)
+	log = &releaseLog{before: make([]time.Time, room), after: make([]time.Time, room)}
 	start := time.Now()
 	reply := []byte(ok("hi"))
 	s := serveScript(t, func(_ int64, c *net.TCPConn, head string) bool {
 		n := numberOf(head)
 		hold(n, time.Since(start))
-		log[n] = time.Now()
+		log.before[n] = time.Now()
 		c.Write(reply)
+		log.after[n] = time.Now()
+		log.written.Add(1)
 		return true
 	})
 	return s.url, log
@@ -100,24 +125,19 @@ func TestTailIsTheServers(t *testing.T) {
 				if r.Good() != requests {
 					t.Fatalf("good %d: %v", r.Good(), r.Offence)
 				}
-				want := make([]time.Duration, requests)
-				for n := range want {
-					want[n] = log[n].Sub(r.Start) - time.Duration(n)*time.Second/rate
-				}
-				slices.Sort(want)
 				for _, q := range []float64{.99, .999} {
 					// By rank: the log has the same requests, so that few are enough.
 					rank := int(math.Ceil(q * requests))
-					exact := want[rank-1]
+					low, high := log.quantile(r.Start, requests, rate, rank)
 					got, _ := r.Tally.Latency.Rank(uint64(rank))
-					allowed := max(exact/50, time.Millisecond)
-					off[q] = append(off[q], float64(got-exact)/float64(allowed))
-					t.Logf("p%v: %v, by the server's log %v", 100*q, got, exact)
+					away := max(low-got, got-high, 0)
+					off[q] = append(off[q], float64(away)/float64(max(low/50, time.Millisecond)))
+					t.Logf("p%v: %v, by the server's log from %v to %v", 100*q, got, low, high)
 				}
 			}
 			for q, all := range off {
 				slices.Sort(all)
-				if median := all[len(all)/2]; math.Abs(median) > 1 && runsEach > 1 {
+				if median := all[len(all)/2]; median > 1 && runsEach > 1 {
 					t.Errorf("p%v is off by %.2f times what is allowed, in the median; all: %.2f", 100*q, median, all)
 				}
 			}
@@ -225,7 +245,7 @@ func TestDroppedRequestsAreCounted(t *testing.T) {
 		}
 	}
 	closed := runs(t, s.url, Config{Duration: 200 * time.Millisecond, Clients: 4, Keepalive: true})
-	if closed.Dropped != 0 || closed.Tally.Late != 0 {
+	if closed.Dropped != 0 || closed.Tally.Late > 4 { // the first of each client may be, when its thread is
 		t.Errorf("a closed loop dropped %d and was late with %d", closed.Dropped, closed.Tally.Late)
 	}
 }

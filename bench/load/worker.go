@@ -306,8 +306,10 @@ func (w *worker) happened(fd int, events uint32) {
 // scan looks for what takes too long, and tells how far the run is.
 func (w *worker) scan() {
 	w.nextScan = w.now + w.scanEach
-	if w.nextScan > w.turnAt && w.now < w.turnAt {
-		w.nextScan = w.turnAt
+	for _, edge := range [...]time.Duration{w.from, w.turnAt} {
+		if w.now < edge {
+			w.nextScan = min(w.nextScan, edge)
+		}
 	}
 	w.cpu.begin(w.now, w.from)
 	for i := range w.clients {

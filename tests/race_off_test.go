@@ -1,0 +1,6 @@
+//go:build !race
+
+package tests
+
+// buildFlags make the program that is tested.
+var buildFlags []string
