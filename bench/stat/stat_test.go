@@ -131,6 +131,19 @@ func TestMannWhitneyPublished(t *testing.T) {
 	if p := MannWhitney(x, y); math.Abs(p-2*0.1272) > 0.0002 {
 		t.Errorf("p = %.4f, want 0.2544", p)
 	}
+	// The example of scipy.stats.mannwhitneyu: ages at onset of diabetes, exact
+	// p 14/126.
+	men, women := []float64{19, 22, 16, 29, 24}, []float64{20, 11, 17, 12}
+	if p := MannWhitney(men, women); math.Abs(p-0.1111) > 0.0001 {
+		t.Errorf("p = %.4f, want 0.1111", p)
+	}
+	// The example of R's wilcox.test with ties: ozone in New York in May and
+	// in August 1973 (airquality), W = 127.5, p = 0.0001208.
+	may := []float64{41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37}
+	august := []float64{39, 9, 16, 78, 35, 66, 122, 89, 110, 44, 28, 65, 22, 59, 23, 31, 44, 21, 9, 45, 168, 73, 76, 118, 84, 85}
+	if p := MannWhitney(may, august); math.Abs(p-0.0001208) > 0.000002 {
+		t.Errorf("p = %.7f, want 0.0001208", p)
+	}
 	apart := MannWhitney([]float64{1, 2, 3, 4, 5, 6}, []float64{7, 8, 9, 10, 11, 12})
 	if math.Abs(apart-2.0/924) > 1e-9 { // 2 of the 924 orders are this extreme
 		t.Errorf("two apart groups of six: p = %v, want %v", apart, 2.0/924)
