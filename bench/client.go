@@ -33,6 +33,31 @@ type Client struct {
 	FirstError string   `json:"first_error"`
 	Excerpt    string   `json:"first_error_excerpt"` // the beginning of that reply
 	Seconds    []Second `json:"seconds"`
+
+	// Of good replies. A reply's time is from when its request was due and
+	// includes the connection that was made for it.
+	ConnectTimeMS Moments `json:"connect_time_ms"`
+	ReplyTimeMS   Moments `json:"reply_time_ms"`
+	ReplyBytes    Moments `json:"reply_bytes"` // head and body as read
+	BodyBytes     Moments `json:"body_bytes"`
+	Pages         uint64  `json:"pages"`    // whose last file came; 0 for a plan without pages
+	Spectrum      []Point `json:"spectrum"` // of the latency, ascending; the last is the maximum
+}
+
+// Moments are the mean of N values, their sample standard deviation and their
+// bounds; null where there are too few.
+type Moments struct {
+	N    uint64   `json:"n"`
+	Mean *float64 `json:"mean"`
+	SD   *float64 `json:"sd"`
+	Min  *float64 `json:"min"`
+	Max  *float64 `json:"max"`
+}
+
+// A Point says that a share Q of a distribution, from 0 to 1, is at most MS.
+type Point struct {
+	Q  float64 `json:"q"`
+	MS float64 `json:"ms"`
 }
 
 // A Mix is how far the requests of a run were from their plan's weights, by

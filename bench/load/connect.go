@@ -28,7 +28,9 @@ func (w *worker) pump(c *client) {
 			x.sample.Connected = c.connected - x.sample.Due
 		}
 		c.issued++
+		before := len(c.out)
 		c.out = w.render.request(c.out, &x.ask, c.issued == most)
+		w.counts.sent += uint64(len(c.out) - before)
 		c.rendered++
 	}
 	if !c.corked {

@@ -19,6 +19,9 @@ func (w *worker) finish(c *client, view []byte, extra int) {
 	w.record(c, fault)
 	c.answered++
 	keep := r.keep
+	if keep {
+		w.counts.kept++
+	}
 	r.reset()
 	done := w.now
 	switch {

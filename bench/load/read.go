@@ -164,6 +164,9 @@ func (w *worker) begun(c *client, x *exchange) {
 	if head.Status < 200 && head.Status != 101 {
 		return // interim: the reply is still to come
 	}
+	if !w.named {
+		w.named, w.software = true, string(head.Fields.Get("Server"))
+	}
 	r.status, r.keep, r.left, r.stated = uint16(head.Status), head.KeepAlive, head.Length, head.Length
 	switch head.Length {
 	case http1.Chunked:

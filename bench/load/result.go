@@ -25,6 +25,10 @@ type Result struct {
 	Stray          uint64 // connections dropped for bytes that came when nothing was asked
 	Unfinished     uint64 // exchanges given up when the run was interrupted
 
+	Software string // the Server field of the first reply
+	Kept     uint64 // complete replies after which the server left the connection open
+	Sent     uint64 // bytes of requests, the warm-up included
+
 	Dropped uint64 // requests that were due and never sent
 
 	NoPort        uint64 // connections that found no free port
@@ -117,6 +121,9 @@ func (r *Result) Client() *bench.Client {
 		Sources: r.Sources, Ports: r.Ports.Range, MostPerSource: r.MostPerSource, NoPort: r.NoPort,
 		Workers: r.Config.Workers, CPUUserS: r.CPUUser.Seconds(), CPUSystemS: r.CPUSystem.Seconds(),
 		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{},
+		ConnectTimeMS: timeMoments(&t.Connect), ReplyTimeMS: timeMoments(&t.Latency),
+		ReplyBytes: sizeMoments(&t.Reply), BodyBytes: sizeMoments(&t.Content),
+		Pages: r.pages(), Spectrum: spectrum(&t.Latency),
 	}
 	if n := r.Good() + r.Bad(); n > 0 {
 		c.CPUMicros = float64((r.CPUUser + r.CPUSystem).Microseconds()) / float64(n)

@@ -196,6 +196,9 @@ func (r *run) result(interrupted bool, idle *idle) *Result {
 		res.CPUUser += w.cpu.user
 		res.CPUSystem += w.cpu.system
 		res.CPUGiven += w.cpu.given
+		if res.Software == "" {
+			res.Software = w.software
+		}
 		if o := w.offence; o != nil && (res.Offence == nil || o.At < res.Offence.At) {
 			res.Offence = o
 		}
@@ -205,6 +208,7 @@ func (r *run) result(interrupted bool, idle *idle) *Result {
 	res.Dropped, res.NoPort, res.Ports = counts.dropped, counts.noPort, r.ports
 	res.Sources = int(min(uint64(max(len(r.sources), 1)), counts.dials))
 	res.MostPerSource = (counts.dials + uint64(res.Sources) - 1) / uint64(max(res.Sources, 1))
+	res.Kept, res.Sent = counts.kept, counts.sent
 	res.Unfinished, res.Waits, res.Events = counts.unfinished, counts.waits, counts.events
 	idle.look()
 	res.IdleOpened, res.IdleLost = idle.opened(), idle.lost

@@ -72,6 +72,8 @@ type worker struct {
 	turnAt   time.Duration // when the present stretch of the relay ends
 	counts   counts
 	offence  *Offence
+	named    bool          // the first final head has been seen
+	software string        // its Server field
 	now      time.Duration // since the start of the run, as last looked at
 	nextScan time.Duration
 	cpu      cpuClock
@@ -102,6 +104,8 @@ type counts struct {
 	noPort         uint64 // connections that found no free port
 	dials          uint64 // connections begun
 	waits, events  uint64
+	kept           uint64 // replies after which the connection was left open by the server
+	sent           uint64 // bytes of requests
 }
 
 func (c *counts) add(o *counts) {
@@ -116,6 +120,8 @@ func (c *counts) add(o *counts) {
 	c.dials += o.dials
 	c.waits += o.waits
 	c.events += o.events
+	c.kept += o.kept
+	c.sent += o.sent
 }
 
 // newWorker makes worker id of the run, with every n-th client.

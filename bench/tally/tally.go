@@ -47,6 +47,11 @@ type Tally struct {
 	First   Times // of good replies, from the request's last byte to the reply's first
 	Connect Times // of all connections made for a sample
 	Lag     Times // of all samples: how much later than it could the client began
+	// Processing is of good replies, from when the connection stood, or from
+	// the client's start if it did before, to the last byte.
+	Processing Times
+
+	Reply, Content Sizes // of good replies: as read, and the body alone
 
 	// Late counts samples that were begun more than [LateAfter] after they
 	// were due; Lagged those of them that were so by the client's own lag, and
@@ -57,8 +62,8 @@ type Tally struct {
 	// start of the run, warm-up included.
 	Series []uint32
 
-	// Last is when the last sample ended.
-	Last time.Duration
+	// Last is when the last sample ended, LastGood when the last good one did.
+	Last, LastGood time.Duration
 }
 
 // LateAfter is how far behind its time a send can be before it counts as late:
@@ -73,7 +78,8 @@ func New(c Config) *Tally {
 	return &Tally{
 		Config:  c,
 		Classes: make([]uint64, c.Classes),
-		Latency: newTimes(), Service: newTimes(), First: newTimes(), Connect: newTimes(), Lag: newTimes(),
+		Latency: newTimes(), Service: newTimes(), First: newTimes(), Connect: newTimes(), Lag: newTimes(), Processing: newTimes(),
+		Reply: newSizes(), Content: newSizes(),
 		Series: make([]uint32, 0, seriesRoom),
 	}
 }
@@ -109,10 +115,14 @@ func (t *Tally) Add(s *bench.Sample) {
 	if s.Fault != bench.FaultNone {
 		return
 	}
+	t.LastGood = max(t.LastGood, ended)
 	t.Body += s.Body
 	t.Latency.add(s.Last)
 	t.Service.add(s.Service())
 	t.First.add(s.First - s.Sent)
+	t.Processing.add(s.Last - max(s.Connected, s.Started))
+	t.Reply.add(s.BytesIn)
+	t.Content.add(s.Body)
 }
 
 // AddConnect counts a connection that was made for no sample, from at on.
@@ -144,17 +154,18 @@ const (
 	First
 	Connect
 	Lag
+	Processing
 	NumMetrics = iota
 )
 
-var metricNames = [NumMetrics]string{"latency", "service", "first", "connect", "lag"}
+var metricNames = [NumMetrics]string{"latency", "service", "first", "connect", "lag", "processing"}
 
 // String is the metric's name in every report.
 func (m Metric) String() string { return metricNames[m] }
 
 // Metrics returns t's distributions by [Metric].
 func (t *Tally) Metrics() [NumMetrics]*Times {
-	return [NumMetrics]*Times{&t.Latency, &t.Service, &t.First, &t.Connect, &t.Lag}
+	return [NumMetrics]*Times{&t.Latency, &t.Service, &t.First, &t.Connect, &t.Lag, &t.Processing}
 }
 
 // Merge adds what o counted. Both have the same configuration.
@@ -169,6 +180,8 @@ func (t *Tally) Merge(o *Tally) {
 	t.Warmup += o.Warmup
 	t.BytesIn += o.BytesIn
 	t.Body += o.Body
+	t.Reply.merge(&o.Reply)
+	t.Content.merge(&o.Content)
 	t.Done += o.Done
 	t.DoneBytes += o.DoneBytes
 	t.Late += o.Late
@@ -183,5 +196,5 @@ func (t *Tally) Merge(o *Tally) {
 		}
 		t.Series[i] += n
 	}
-	t.Last = max(t.Last, o.Last)
+	t.Last, t.LastGood = max(t.Last, o.Last), max(t.LastGood, o.LastGood)
 }

@@ -18,12 +18,13 @@ const (
 // three significant digits, and beside it what needs no rounding.
 type Times struct {
 	// Hist counts in nanoseconds. What is above 60 s is not in it but in Over.
-	Hist *hdrhistogram.Histogram
-	Over uint64
-	N    uint64 // Over included
-	Sum  time.Duration
-	Min  time.Duration
-	Max  time.Duration
+	Hist    *hdrhistogram.Histogram
+	Over    uint64
+	N       uint64 // Over included
+	Sum     time.Duration
+	Min     time.Duration
+	Max     time.Duration
+	Squares Squares // of nanoseconds; see [Times.SD]
 }
 
 func newTimes() Times {
@@ -34,6 +35,7 @@ func (t *Times) add(d time.Duration) {
 	d = max(d, 0)
 	t.N++
 	t.Sum += d
+	t.Squares.add(uint64(d))
 	t.Min, t.Max = min(t.Min, d), max(t.Max, d)
 	// The histogram's buckets reach beyond 60 s, and its error is made anew
 	// each time: hence a test of our own.
@@ -46,6 +48,7 @@ func (t *Times) merge(o *Times) {
 	t.Over += o.Over + uint64(t.Hist.Merge(o.Hist))
 	t.N += o.N
 	t.Sum += o.Sum
+	t.Squares.merge(o.Squares)
 	t.Min, t.Max = min(t.Min, o.Min), max(t.Max, o.Max)
 }
 

@@ -1,0 +1,34 @@
+package tally
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestSDIsExact takes values whose squares no float64 can hold, and that lie
+// close together far from zero.
+func TestSDIsExact(t *testing.T) {
+	times := newTimes()
+	for i := range 1000 {
+		times.add(50*time.Second + time.Duration(i%2))
+	}
+	if want := math.Sqrt(.25 * 1000 / 999); math.Abs(times.SD()-want) > 1e-12 {
+		t.Errorf("sd %v ns, want %v", times.SD(), want)
+	}
+	sizes, others := newSizes(), newSizes()
+	for _, n := range []int64{2, 4, 4, 4} {
+		sizes.add(n)
+	}
+	for _, n := range []int64{5, 5, 7, 9} {
+		others.add(n)
+	}
+	sizes.merge(&others)
+	if want := math.Sqrt(32. / 7); math.Abs(sizes.SD()-want) > 1e-12 || sizes.Min != 2 || sizes.Max != 9 || sizes.Sum != 40 {
+		t.Errorf("%+v, sd %v, want %v", sizes, sizes.SD(), want)
+	}
+	one := newSizes()
+	if one.add(5); one.SD() != 0 {
+		t.Errorf("sd of one value %v", one.SD())
+	}
+}
