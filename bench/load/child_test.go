@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/pace"
 )
 
@@ -73,7 +75,7 @@ func serveFickle(t *testing.T) string {
 // serveChild is a server as a process: it prints its URL and serves until its
 // input ends.
 func serveChild() {
-	url, stop, err := startRaw(ok("hi"), true)
+	url, stop, err := startRaw(os.Getenv("REPLY"), true)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -83,10 +85,10 @@ func serveChild() {
 	stop()
 }
 
-// TestStoppedServerShowsInTheTail stops the server for two seconds of a run of
-// an open loop: what was due meanwhile waited for it.
-func TestStoppedServerShowsInTheTail(t *testing.T) {
-	cmd := child(t, "serve")
+// startProcess starts such a server.
+func startProcess(t *testing.T, reply string) (url string, p *os.Process) {
+	t.Helper()
+	cmd := child(t, "serve", "REPLY="+reply)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -98,21 +100,71 @@ func TestStoppedServerShowsInTheTail(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGCONT)
 		in.Close()
 		cmd.Wait()
-	}()
-	url, err := bufio.NewReader(out).ReadString('\n')
+	})
+	url, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
+	return strings.TrimSpace(url), cmd.Process
+}
+
+func serveProcess(t *testing.T, reply string) string {
+	url, _ := startProcess(t, reply)
+	return url
+}
+
+// TestServerThatDies ends the server in the middle of a run, which then says
+// so and does not go on longer than it would have.
+func TestServerThatDies(t *testing.T) {
+	for name, c := range map[string]Config{
+		"kept":    {Keepalive: true, Duration: time.Second},
+		"open":    {Duration: time.Second, Arrival: pace.Arrival{Kind: pace.Constant, Rate: 500}},
+		"a count": {Requests: 1 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, server := startProcess(t, ok("hi"))
+			kill := time.AfterFunc(500*time.Millisecond, func() { server.Kill() })
+			defer kill.Stop()
+			c.CloseFirst, c.Clients = true, 4
+			if c.Requests > 0 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				c.URL = url
+				c.Plan = one{bench.Ask{Target: []byte("/"), Expect: bench.Expect{Length: 2}}}
+				r, err := Run(ctx, c)
+				died(t, r, err)
+				return
+			}
+			died(t, runs(t, url, c), nil)
+		})
+	}
+}
+
+func died(t *testing.T, r *Result, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, reasons := r.Verdict()
+	if why := strings.Join(reasons, "; "); r.Good() == 0 || verdict != bench.Incomplete || !strings.Contains(why, "the server was gone from") {
+		t.Errorf("good %d, faults %v, verdict %s: %s", r.Good(), r.Tally.Faults, verdict, why)
+	}
+}
+
+// TestStoppedServerShowsInTheTail stops the server for two seconds of a run of
+// an open loop: what was due meanwhile waited for it.
+func TestStoppedServerShowsInTheTail(t *testing.T) {
+	url, server := startProcess(t, ok("hi"))
 	const rate, seconds, stopped = 500, 4, 2 * time.Second
-	stop := time.AfterFunc(time.Second, func() { cmd.Process.Signal(syscall.SIGSTOP) })
+	stop := time.AfterFunc(time.Second, func() { server.Signal(syscall.SIGSTOP) })
 	defer stop.Stop()
-	cont := time.AfterFunc(time.Second+stopped, func() { cmd.Process.Signal(syscall.SIGCONT) })
+	cont := time.AfterFunc(time.Second+stopped, func() { server.Signal(syscall.SIGCONT) })
 	defer cont.Stop()
-	r := runs(t, strings.TrimSpace(url), Config{
+	r := runs(t, url, Config{
 		Duration: seconds * time.Second, Clients: 16, Keepalive: true, Arrival: pace.Arrival{Kind: pace.Constant, Rate: rate},
 	})
 	if r.Good()+r.Dropped != rate*seconds || r.Bad() != 0 {

@@ -12,6 +12,7 @@ const (
 	maxLittleOff  = 0.05
 	littleEnough  = 100 // requests a client for Little's law to be held against it
 	maxLagged     = 0.01
+	goneAfter     = 10 * backoff // without a good reply before the end
 	maxDropped    = 0.01
 	minGoodOfRuns = 1
 )
@@ -31,6 +32,9 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	}
 	if r.Good() < minGoodOfRuns && !r.Interrupted {
 		add(bench.Incomplete, "there was no good reply")
+	}
+	if t := r.Tally; t.Faults[bench.FaultRefused] > 0 && r.Good() > 0 && t.Last-t.LastGood > goneAfter {
+		add(bench.Incomplete, "the server was gone from %.1f s on: no good reply, and connections refused", t.LastGood.Seconds())
 	}
 	if r.NoPort > 0 {
 		add(bench.ClientBound, "%s", r.portsText())

@@ -257,9 +257,10 @@ func TestRateIsKept(t *testing.T) {
 		{Kind: pace.Constant, From: 500, Rate: 1500, Over: time.Second},
 	} {
 		for _, workers := range []int{1, 2} {
-			r := runs(t, s.url, Config{Duration: time.Second, Clients: 32, Workers: workers, Keepalive: true, Arrival: a})
-			if n := r.Good() + r.Dropped; n < 999 || n > 1001 {
-				t.Errorf("%+v, %d workers: %d good and %d dropped, want 1,000", a, workers, r.Good(), r.Dropped)
+			r := runs(t, s.url, Config{Duration: time.Second / 2, Clients: 32, Workers: workers, Keepalive: true, Arrival: a})
+			want := a.Expected(time.Second / 2)
+			if n := float64(r.Good() + r.Dropped); math.Abs(n-want) > 1 {
+				t.Errorf("%+v, %d workers: %d good and %d dropped, want %v", a, workers, r.Good(), r.Dropped, want)
 			}
 		}
 	}
