@@ -16,6 +16,13 @@ type Document struct {
 	Comparisons []Comparison `json:"comparisons"`
 	Verdict     Verdict      `json:"verdict"` // the worst of the cells'
 	Reasons     []string     `json:"reasons"`
+
+	Name     string    `json:"name,omitempty"`     // of the experiment
+	Headline []string  `json:"headline,omitempty"` // what to read first, in sentences
+	Design   *Design   `json:"design,omitempty"`
+	Noise    []Noise   `json:"noise,omitempty"`
+	Ceilings []Ceiling `json:"ceilings,omitempty"`
+	Rankings []Ranking `json:"rankings,omitempty"`
 }
 
 // An Environment is where a result was obtained, so far as it is known.
@@ -42,6 +49,11 @@ type Cell struct {
 	Metrics Figures[Metric] `json:"metrics"`
 	Verdict Verdict         `json:"verdict"`
 	Reasons []string        `json:"reasons"`
+
+	Name     string          `json:"name,omitempty"` // what comparisons call it; unique in a document
+	WarmupS  *Metric         `json:"warmup_s,omitempty"`
+	Server   *Server[Metric] `json:"server,omitempty"`
+	Syscalls *Syscalls       `json:"syscalls,omitempty"`
 }
 
 // A Load is what a cell's subject was offered.
@@ -63,6 +75,14 @@ type Run struct {
 	Discarded string  `json:"discarded"`       // why it is left out of the metrics; empty if it is not
 	Error     string  `json:"error,omitempty"` // why it failed, with the server's last words
 	Client    *Client `json:"client,omitempty"`
+
+	WarmupS  float64          `json:"warmup_s"`  // dropped at the beginning
+	SettledS *float64         `json:"settled_s"` // when the rate had settled, by the 100-ms series; null if it had not
+	Server   *Server[float64] `json:"server,omitempty"`
+
+	StealPercent     float64 `json:"steal_percent"`     // of the cores' time that the hypervisor gave to others
+	OthersPercent    float64 `json:"others_percent"`    // of the server's core that went to others
+	ThrottledPercent float64 `json:"throttled_percent"` // of the time in which a limit on CPU stopped us
 }
 
 // Figures are what is measured of a cell: as one number in a [Run], as a
@@ -120,6 +140,24 @@ type Comparison struct {
 	Agrees *bool `json:"agrees"`
 	// Source says whose the published ratio is, with its range.
 	Source string `json:"source,omitempty"`
+
+	// Claimed is true when a difference is shown: the interval does not hold
+	// 1, and the ratio is farther from 1 than that of the same server twice.
+	// False means "no difference shown", nil that it can't be said.
+	Claimed *bool `json:"claimed"`
+	// Note is why a difference is not claimed, where that is not plain.
+	Note string `json:"note,omitempty"`
+	// How the runs were compared: "pairs" or "unpaired".
+	How string `json:"how,omitempty"`
+	// At says under which load, where that is the point: "saturated" or "same
+	// offered rate".
+	At string `json:"at,omitempty"`
+	// EventsA and EventsB are the events per wait of both servers, on which
+	// the CPU a request depends; those of the client's loop, which mirror
+	// them, when EventsOf is "client".
+	EventsA  *float64 `json:"events_per_wait_a,omitempty"`
+	EventsB  *float64 `json:"events_per_wait_b,omitempty"`
+	EventsOf string   `json:"events_of,omitempty"`
 }
 
 // Number returns v as a figure, nil if it is none (infinite or not a number),

@@ -52,6 +52,14 @@ func New(r Recipe, o Options) *Local {
 	return &Local{recipe: r, options: o, facts: r.facts()}
 }
 
+// Twin returns a second subject of the same recipe and options under another
+// name, for comparing a server with itself.
+func (l *Local) Twin(name string) *Local {
+	r := l.recipe
+	r.Name = name
+	return New(r, l.options)
+}
+
 // facts are taken with port 0, so that they are the same for every start.
 func (r Recipe) facts() []Fact {
 	config := ""
@@ -180,6 +188,26 @@ func (l *Local) Usage() (proc.Usage, error) {
 		return proc.Usage{}, fmt.Errorf("%s is not running", l.recipe.Name)
 	}
 	return p.Usage()
+}
+
+// Pid implements [Subject].
+func (l *Local) Pid() (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proc == nil {
+		return 0, fmt.Errorf("%s is not running", l.recipe.Name)
+	}
+	return l.proc.Pid(), nil
+}
+
+// Said implements [Subject].
+func (l *Local) Said() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proc == nil {
+		return nil
+	}
+	return l.proc.Tail()
 }
 
 // Died implements [Subject].

@@ -41,6 +41,12 @@ func (r *Remote) Start(ctx context.Context) (string, error) {
 // Usage implements [Subject]; it always fails with [ErrNotHere].
 func (r *Remote) Usage() (proc.Usage, error) { return proc.Usage{}, ErrNotHere }
 
+// Pid implements [Subject]; it always fails with [ErrNotHere].
+func (r *Remote) Pid() (int, error) { return 0, ErrNotHere }
+
+// Said implements [Subject]: nobody can tell.
+func (r *Remote) Said() []string { return nil }
+
 // Died implements [Subject]: nobody can tell.
 func (r *Remote) Died() error { return nil }
 

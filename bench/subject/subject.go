@@ -19,6 +19,11 @@ type Subject interface {
 	// Usage returns what the server and its children have used since its
 	// start. [ErrNotHere] is the answer for one that runs elsewhere.
 	Usage() (proc.Usage, error)
+	// Pid returns the id of the server's first process. [ErrNotHere] is the
+	// answer for one that runs elsewhere.
+	Pid() (int, error)
+	// Said returns the server's last lines on stderr, nil when nobody knows.
+	Said() []string
 	// Died returns how the server ended, with its last lines on stderr, and
 	// nil while it runs.
 	Died() error

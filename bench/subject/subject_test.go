@@ -98,11 +98,17 @@ func exercise(t *testing.T, s Subject, probe Probe) {
 		if err := s.Died(); err != nil {
 			t.Error(err)
 		}
+		if pid, err := s.Pid(); err != nil || pid <= 0 {
+			t.Errorf("pid %d, %v", pid, err)
+		}
 		if err := s.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.Usage(); err == nil {
 			t.Error("a stopped subject has a usage")
+		}
+		if _, err := s.Pid(); err == nil || s.Said() != nil {
+			t.Error("a stopped subject has a process")
 		}
 		if _, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")); err == nil {
 			t.Error("somebody still listens")
@@ -227,6 +233,12 @@ func TestRemote(t *testing.T) {
 	}
 	if _, err := r.Usage(); !errors.Is(err, ErrNotHere) {
 		t.Errorf("usage: %v", err)
+	}
+	if _, err := r.Pid(); !errors.Is(err, ErrNotHere) || r.Said() != nil {
+		t.Errorf("pid: %v", err)
+	}
+	if twin := local.Twin("again"); twin.Name() != "again" || twin.Facts()[1] != local.Facts()[1] {
+		t.Errorf("a twin is %s with %v", twin.Name(), twin.Facts())
 	}
 	if err := local.Stop(within(t, 5*time.Second)); err != nil {
 		t.Fatal(err)

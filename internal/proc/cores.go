@@ -30,6 +30,18 @@ func CPUs() []int {
 // anybody since the system started, the time that a hypervisor gave to others
 // included. The kernel counts it in ticks of 10 ms, by sampling.
 func CoreTime(cpus []int) (time.Duration, error) {
+	const idle, iowait = 3, 4
+	return coreTime(cpus, func(column int) bool { return column != idle && column != iowait })
+}
+
+// Steal returns for how long the hypervisor gave the cores together to others
+// although there was work, since the system started.
+func Steal(cpus []int) (time.Duration, error) {
+	const steal = 7
+	return coreTime(cpus, func(column int) bool { return column == steal })
+}
+
+func coreTime(cpus []int, counts func(column int) bool) (time.Duration, error) {
 	raw, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, fmt.Errorf("read how busy the cores are: %w", err)
@@ -48,8 +60,7 @@ func CoreTime(cpus []int) (time.Duration, error) {
 		}
 		found++
 		for i, word := range words[1:9] {
-			const idle, iowait = 3, 4
-			if i != idle && i != iowait {
+			if counts(i) {
 				sum += time.Duration(parse(word)) * tick
 			}
 		}

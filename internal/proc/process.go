@@ -115,7 +115,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	default:
 	}
 	// The descendants first: while their parent lives they can't be mistaken.
-	for _, pid := range descendants(p.Pid()) {
+	for _, pid := range Descendants(p.Pid()) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	p.signal(syscall.SIGKILL)

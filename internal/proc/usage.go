@@ -58,7 +58,7 @@ func Measure(pid int) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	for _, child := range descendants(pid) {
+	for _, child := range Descendants(pid) {
 		if v, err := measureOne(child); err == nil {
 			u.add(v)
 		}
@@ -163,10 +163,10 @@ func parse(b []byte) uint64 {
 	return n
 }
 
-// descendants returns the living children of pid, their children and so on,
+// Descendants returns the living children of pid, their children and so on,
 // parents first. Each thread of a process has children of its own
 // (proc_tid_children(5)).
-func descendants(pid int) []int {
+func Descendants(pid int) []int {
 	var all []int
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", queue[0]))
