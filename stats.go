@@ -30,6 +30,8 @@ type Slot struct {
 	Requests  atomic.Uint64           // requests answered, whatever the answer
 	Responses [6]atomic.Uint64        // by hundreds of the status: [2] is 2xx
 	BytesSent atomic.Uint64           // head and body, in bytes
+	Waits     atomic.Uint64           // returns of a loop's wait; 0 where there is no loop
+	Events    atomic.Uint64           // what those waits reported
 	_         [64]byte
 }
 
@@ -50,6 +52,12 @@ func (s *Slot) Answered(status int, bytes int64) {
 	s.BytesSent.Add(uint64(bytes))
 }
 
+// Waited counts a return of a loop's wait that reported so many events.
+func (s *Slot) Waited(events int) {
+	s.Waits.Add(1)
+	s.Events.Add(uint64(events))
+}
+
 // Sent counts n bytes written to clients, in engines that learn of them apart.
 func (s *Slot) Sent(n int) { s.BytesSent.Add(uint64(n)) }
 
@@ -60,6 +68,8 @@ type Stats struct {
 	Requests  uint64
 	Responses [6]uint64 // by hundreds of the status
 	BytesSent uint64
+	Waits     uint64 // of the loops, 0 without one
+	Events    uint64
 	Workers   int
 }
 
@@ -76,6 +86,8 @@ func Sum(slots []*Slot) Stats {
 			st.Responses[i] += s.Responses[i].Load()
 		}
 		st.BytesSent += s.BytesSent.Load()
+		st.Waits += s.Waits.Load()
+		st.Events += s.Events.Load()
 	}
 	return st
 }

@@ -44,6 +44,8 @@ type document struct {
 	Requests    uint64            `json:"requests"`
 	Responses   map[string]uint64 `json:"responses"` // by class: "2xx"
 	BytesSent   uint64            `json:"bytes_sent"`
+	Waits       *uint64           `json:"waits"`  // of the event loops; null without one
+	Events      *uint64           `json:"events"` // that those waits reported
 	Workers     int               `json:"workers"`
 	Restarts    int               `json:"restarts"`
 }
@@ -58,6 +60,9 @@ func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
 	}
 	if !r.Started.IsZero() {
 		d.Uptime = now.Sub(r.Started).Round(time.Millisecond).Seconds()
+	}
+	if r.Stats.Waits > 0 {
+		d.Waits, d.Events = &r.Stats.Waits, &r.Stats.Events
 	}
 	for state, n := range r.Stats.Conns {
 		d.Connections[weighstone.ConnState(state).String()] = n

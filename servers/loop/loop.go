@@ -68,6 +68,7 @@ func (l *loop) run() error {
 		}
 		l.now = time.Now()
 		l.machine.Tick(l.now)
+		l.slot.Waited(len(ready))
 		for _, fd := range ready {
 			l.ready(fd)
 		}
