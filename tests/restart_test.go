@@ -159,7 +159,8 @@ func beginFlights(t *testing.T, s *server, p *place) *flights {
 	for range queued {
 		add("a connection in the queue", whole, "", p.small, false)
 	}
-	time.AfterFunc(100*time.Millisecond, func() { syscall.Kill(s.pid, syscall.SIGCONT) })
+	pid := s.pid
+	time.AfterFunc(100*time.Millisecond, func() { syscall.Kill(pid, syscall.SIGCONT) })
 	return f
 }
 

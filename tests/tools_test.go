@@ -17,8 +17,8 @@ func run(t *testing.T, tool string, args ...string) string {
 	return string(out)
 }
 
-// loaded are the paths that load generators ask for: from memory, from disk,
-// made for the request, in process and through CGI.
+// loaded are the paths that load generators ask for, and how often: from memory,
+// made for the request, from disk.
 var loaded = []struct{ path, requests string }{
 	{"/100.html", "5000"}, {"/index.html", "2000"}, {"/api/hello", "2000"}, {"/api/send?size=1000", "2000"}, {"/silicon-surf/file200k.html", "50"},
 }
