@@ -53,6 +53,7 @@ func NewEngine(name string, o weighstone.Options, s *fasthttp.Server) *Engine {
 	// before it calls the handler, who must be able to refuse at once.
 	s.MaxRequestBodySize = 1
 	s.ReadBufferSize = e.hub.Limits.MaxHeader
+	s.WriteBufferSize = writeBuffer
 	s.Concurrency = 1 << 30 // the hub bounds connections
 	s.MaxIdleWorkerDuration = workerIdle
 	s.CloseOnShutdown = true
@@ -63,6 +64,10 @@ func NewEngine(name string, o weighstone.Options, s *fasthttp.Server) *Engine {
 	s.Logger = logger{e.hub.Log}
 	return e
 }
+
+// writeBuffer holds a reply of up to that many bytes, head and body, so that it
+// takes one system call. The library's writev is for a bare net.TCPConn only.
+const writeBuffer = 8 << 10
 
 // workerIdle is how long the library keeps a goroutine without a connection.
 // Its janitor sleeps that long, also when the server has stopped.

@@ -31,6 +31,7 @@ type gate struct {
 	given int    // bytes at the front of held that were handed over before they were judged
 	ready int    // bytes at the front of held that may be handed over
 	seen  int    // bytes of held that the parser has looked at
+	empty int    // bytes of empty lines dropped since the last head
 }
 
 // A gatePhase is what the next byte belongs to.
@@ -93,16 +94,20 @@ func (g *gate) peek(c *Conn, p []byte) (int, error) {
 // section 2.2 has them ignored).
 func (g *gate) trim() {
 	if g.at == gateHead && g.given == 0 && g.ready == 0 {
-		g.held = g.held[:copy(g.held, g.held[emptyLines(g.held):])]
+		g.held = g.held[:copy(g.held, g.held[g.emptyLines(g.held):])]
 		if len(g.held) == 0 {
 			g.release()
 		}
 	}
 }
 
-func emptyLines(b []byte) (n int) {
-	for len(b)-n >= 2 && b[n] == '\r' && b[n+1] == '\n' {
+// emptyLines returns how many bytes at the start of b are empty lines to drop.
+// The parser refuses what are too many.
+func (g *gate) emptyLines(b []byte) (n int) {
+	const most = 8 * len("\r\n")
+	for g.empty < most && len(b)-n >= 2 && b[n] == '\r' && b[n+1] == '\n' {
 		n += 2
+		g.empty += 2
 	}
 	return n
 }
@@ -119,7 +124,7 @@ func (g *gate) straight(c *Conn, p []byte) (int, error) {
 		return 0, err
 	}
 	if g.at == gateHead {
-		n = copy(p, p[emptyLines(p[:n]):n])
+		n = copy(p, p[g.emptyLines(p[:n]):n])
 	}
 	passed := g.pass(c, p[:n])
 	if passed < n {
@@ -226,7 +231,7 @@ func (g *gate) passHead(c *Conn, b []byte, first bool) (n int) {
 		}
 		return 0
 	}
-	g.seen = 0
+	g.seen, g.empty = 0, 0
 	switch g.left = head.Length; {
 	case g.left > 0:
 		g.at = gateLength
