@@ -68,9 +68,14 @@ func golden(t *testing.T, name string, write func(io.Writer, *bench.Document) er
 	if err := write(&b, d); err != nil {
 		t.Fatal(err)
 	}
+	goldenBytes(t, name, b.Bytes())
+}
+
+func goldenBytes(t *testing.T, name string, got []byte) {
+	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +83,7 @@ func golden(t *testing.T, name string, write func(io.Writer, *bench.Document) er
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (go test -update writes it anew):\n%s", name, diff)
 	}
 }

@@ -32,3 +32,18 @@ func TestSDIsExact(t *testing.T) {
 		t.Errorf("sd of one value %v", one.SD())
 	}
 }
+
+func TestPadded(t *testing.T) {
+	times := newTimes()
+	times.add(4 * time.Millisecond)
+	all := times.Padded(3)
+	mean, _ := all.Mean()
+	third, _ := all.Rank(3)
+	fourth, _ := all.Rank(4)
+	if all.N != 4 || all.Min != 0 || mean != time.Millisecond || third > time.Microsecond || fourth != 4*time.Millisecond || all.SD() != 2e6 {
+		t.Errorf("%+v: mean %v, third %v, fourth %v, sd %v", all, mean, third, fourth, all.SD())
+	}
+	if times.N != 1 || times.Hist.TotalCount() != 1 {
+		t.Errorf("the original has changed: %+v", times)
+	}
+}

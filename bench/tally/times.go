@@ -83,3 +83,19 @@ func (t *Times) Rank(k uint64) (time.Duration, bool) {
 	p := (float64(k) - 0.25) / float64(t.N-t.Over) * 100
 	return min(time.Duration(t.Hist.ValueAtPercentile(p)), t.Max), true
 }
+
+// Padded returns the distribution with n zeros more: where what a value would
+// be of did not happen, and that counts as none.
+func (t *Times) Padded(n uint64) Times {
+	all := newTimes()
+	all.merge(t)
+	if n == 0 {
+		return all
+	}
+	all.N += n
+	all.Min = 0
+	if all.Hist.RecordValues(0, int64(n)) != nil {
+		all.Over += n // cannot be: 0 is in range
+	}
+	return all
+}
