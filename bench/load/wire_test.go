@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -97,12 +98,16 @@ func ownProcessors(t *testing.T) {
 }
 
 // TestTailIsTheServers compares p99 and p99.9 of an open loop with the
-// server's own log of when each reply was released: the median difference of
-// five runs is at most 2 %, or 1 ms.
+// server's own log of when each reply was released: in the median of five runs
+// they differ by at most 2 %, or 1 ms.
+//
+// That is asked of runs that the generator itself calls good. Where the machine
+// is so busy that there are too few of these, the difference may be as large as
+// the lag that the others report.
 func TestTailIsTheServers(t *testing.T) {
-	const rate, requests = 1200, 1500
+	const enough, attempts = 5, 7
 	ownProcessors(t)
-	slow := lognormals(20*time.Millisecond, 0.8, requests)
+	slow := lognormals(20*time.Millisecond, 0.8, tailRequests)
 	for name, c := range map[string]struct {
 		hold    func(n int, since time.Duration)
 		clients int
@@ -111,38 +116,65 @@ func TestTailIsTheServers(t *testing.T) {
 		"lognormal":                      {func(n int, _ time.Duration) { time.Sleep(slow[n]) }, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runsEach := 5
-			if testing.Short() {
-				runsEach = 1
-			}
-			off := map[float64][]float64{}
-			for range runsEach {
-				url, log := released(t, c.hold)
-				r := runs(t, url, Config{
-					Plan: numbered{new(int)}, Requests: requests, Clients: c.clients, Workers: 1, Keepalive: true,
-					Arrival: pace.Arrival{Kind: pace.Constant, Rate: rate},
-				})
-				if r.Good() != requests {
-					t.Fatalf("good %d: %v", r.Good(), r.Offence)
-				}
-				for _, q := range []float64{.99, .999} {
-					// By rank: the log has the same requests, so that few are enough.
-					rank := int(math.Ceil(q * requests))
-					low, high := log.quantile(r.Start, requests, rate, rank)
-					got, _ := r.Tally.Latency.Rank(uint64(rank))
-					away := max(low-got, got-high, 0)
-					off[q] = append(off[q], float64(away)/float64(max(low/50, time.Millisecond)))
-					t.Logf("p%v: %v, by the server's log from %v to %v", 100*q, got, low, high)
+			var good, all []tailRun
+			for len(good) < enough && len(all) < attempts {
+				r := runTail(t, c.hold, c.clients)
+				t.Logf("%+v", r)
+				if all = append(all, r); r.Good {
+					good = append(good, r)
 				}
 			}
-			for q, all := range off {
-				slices.Sort(all)
-				if median := all[len(all)/2]; median > 1 && runsEach > 1 {
-					t.Errorf("p%v is off by %.2f times what is allowed, in the median; all: %.2f", 100*q, median, all)
+			if len(good) < enough {
+				t.Logf("the machine is busy: %d of %d runs are good", len(good), len(all))
+				good = all
+			}
+			for i, q := range tailQuantiles {
+				slices.SortFunc(good, func(a, b tailRun) int { return cmp.Compare(a.Off[i], b.Off[i]) })
+				if median := good[len(good)/2]; median.Off[i] > 1 {
+					t.Errorf("p%v is off by %.2f times what is allowed, in the median", 100*q, median.Off[i])
 				}
 			}
 		})
 	}
+}
+
+const tailRate, tailRequests = 1200, 1500
+
+var tailQuantiles = [...]float64{.99, .999}
+
+// A tailRun is one comparison of a run with the server's log.
+type tailRun struct {
+	Good bool // the generator says that it kept time
+	Got  [len(tailQuantiles)]time.Duration
+	Want [len(tailQuantiles)]time.Duration
+	Off  [len(tailQuantiles)]float64 // in units of what is allowed
+	Lag  time.Duration
+}
+
+func runTail(t *testing.T, hold func(n int, since time.Duration), clients int) (out tailRun) {
+	url, log := released(t, hold)
+	r := runs(t, url, Config{
+		Plan: numbered{new(int)}, Requests: tailRequests, Clients: clients, Workers: 1, Keepalive: true,
+		Arrival: pace.Arrival{Kind: pace.Constant, Rate: tailRate},
+	})
+	if r.Good() != tailRequests {
+		t.Fatalf("good %d: %v", r.Good(), r.Offence)
+	}
+	out.Good = float64(r.Tally.Lagged) <= maxLagged*tailRequests
+	out.Lag, _ = r.Tally.Lag.Quantile(.99)
+	for i, q := range tailQuantiles {
+		// By rank: the log has the same requests, so that few are enough.
+		rank := int(math.Ceil(q * tailRequests))
+		low, high := log.quantile(r.Start, tailRequests, tailRate, rank)
+		out.Got[i], _ = r.Tally.Latency.Rank(uint64(rank))
+		out.Want[i] = low
+		allowed := max(low/50, time.Millisecond)
+		if !out.Good {
+			allowed += out.Lag
+		}
+		out.Off[i] = float64(max(low-out.Got[i], out.Got[i]-high, 0)) / float64(allowed)
+	}
+	return out
 }
 
 // TestClosedLoopOnTheWire: against the same server a closed loop has each
