@@ -50,7 +50,10 @@ func pattern(n int) []byte {
 
 // restarts is how often a variant is restarted.
 func restarts() int {
-	if os.Getenv("CI") == "true" {
+	switch {
+	case os.Getenv("WEIGHSTONE_SOAK") != "":
+		return 50
+	case os.Getenv("CI") == "true":
 		return 10
 	}
 	return 3
@@ -61,7 +64,8 @@ func restarts() int {
 func TestRestart(t *testing.T) {
 	onEach(t, func(t *testing.T, variant string) {
 		p := newPlace(t)
-		s := serve(t, variant, "--root", p.root, "--cgi-bin", p.programs)
+		// With two loops each has a listener and a queue of its own to lose.
+		s := serve(t, variant, "--root", p.root, "--cgi-bin", p.programs, "--workers", "2")
 		load := startLoad(s.addr, p)
 		for range restarts() {
 			f := beginFlights(t, s, p)
