@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector allocates, so what is counted here would say nothing.
+
 package netconn_test
 
 import (
@@ -19,9 +23,6 @@ import (
 // TestAllocations counts the heap objects of warm requests on one connection.
 // Server and client share the process; the client allocates nothing.
 func TestAllocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	const requests = 10000
 	site := newSite(t)
 	for _, e := range engines {
@@ -96,9 +97,6 @@ func allocated(f func()) uint64 {
 // TestAllocationsStd compares the engine nethttp with a handler written for
 // net/http that sends the same header lines.
 func TestAllocationsStd(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	const requests = 2000
 	site := newSite(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,6 +3,7 @@ package netconn
 import (
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"sync"
@@ -205,7 +206,7 @@ func (c *Conn) late() error {
 	case idle:
 		return io.EOF
 	case inHead:
-		c.Refuse(408)
+		c.Refuse(http.StatusRequestTimeout)
 		return io.EOF
 	}
 	return os.ErrDeadlineExceeded

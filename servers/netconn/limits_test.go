@@ -16,28 +16,25 @@ import (
 // judged: the limits are far below what the connections of the test allow.
 func TestSlowClients(t *testing.T) {
 	const short = 300 * time.Millisecond
-	cases := []struct {
-		name           string
-		limits         weighstone.Limits
-		start, dribble string
-		status         string // "" for no reply
-	}{
-		{"silent", weighstone.Limits{Header: short}, "", "", ""},
-		{"half a line", weighstone.Limits{Header: short}, "GET /pa", "", "408"},
-		{"dribbled head", weighstone.Limits{Header: short}, "GET /page HTTP/1.1\r\n", "X: y\r\n", "408"},
-		{"idle", weighstone.Limits{Idle: short}, request("GET", "/page", "1.1", ""), "", "200"},
-		{"idle, then half a head", weighstone.Limits{Header: short}, request("GET", "/page", "1.1", "") + "GET ", "", "200"},
-		{"no body", weighstone.Limits{Body: short}, request("POST", "/mirror", "1.1", "Content-Length: 100\r\n"), "", "408"},
-		{"dribbled body", weighstone.Limits{Body: short}, request("POST", "/mirror", "1.1", "Content-Length: 1000\r\n"), "x", "408"},
-		{"dribbled chunks", weighstone.Limits{Body: short}, request("POST", "/mirror", "1.1", "Transfer-Encoding: chunked\r\n"), "1\r\nx\r\n", "408"},
-		{"dribbled short body", weighstone.Limits{Body: short}, request("POST", "/buffered", "1.1", "Content-Length: 1000\r\n"), "x", "408"},
-		{"dribbled body that is dropped", weighstone.Limits{Body: short}, request("POST", "/missing", "1.1", "Content-Length: 1000\r\n"), "x", "404"},
-		{"no body after 100", weighstone.Limits{Body: short}, request("POST", "/mirror", "1.1", "Expect: 100-continue\r\nContent-Length: 100\r\n"), "", "408"},
+	limits := weighstone.Limits{Header: short, Body: short, Idle: short}
+	const expect = "Expect: 100-continue\r\n"
+	cases := []struct{ name, start, dribble, status string }{ // status is "" for no reply
+		{"silent", "", "", ""},
+		{"half a line", "GET /pa", "", "408"},
+		{"dribbled head", "GET /page HTTP/1.1\r\n", "X: y\r\n", "408"},
+		{"idle", request("GET", "/page", "1.1", ""), "", "200"},
+		{"idle, then half a head", request("GET", "/page", "1.1", "") + "GET ", "", "200"},
+		{"no body", request("POST", "/mirror", "1.1", "Content-Length: 100\r\n"), "", "408"},
+		{"dribbled body", request("POST", "/mirror", "1.1", "Content-Length: 1000\r\n"), "x", "408"},
+		{"dribbled chunks", request("POST", "/mirror", "1.1", "Transfer-Encoding: chunked\r\n"), "1\r\nx\r\n", "408"},
+		{"dribbled short body", request("POST", "/buffered", "1.1", "Content-Length: 1000\r\n"), "x", "408"},
+		{"dribbled body that is dropped", request("POST", "/missing", "1.1", "Content-Length: 1000\r\n"), "x", "404"},
+		{"no body after 100", request("POST", "/mirror", "1.1", expect+"Content-Length: 100\r\n"), "", "408"},
 	}
 	onEach(t, func(t *testing.T, newServer func(weighstone.Options) weighstone.Server) {
+		s := run(t, newServer(weighstone.Options{Limits: limits}), newSite(t).Site)
 		for _, tc := range cases {
 			t.Run(tc.name, func(t *testing.T) {
-				s := run(t, newServer(weighstone.Options{Limits: tc.limits}), newSite(t).Site)
 				c := s.client(t)
 				c.send(t, tc.start)
 				stop := dribble(c, tc.dribble)
@@ -95,15 +92,16 @@ func TestSlowReader(t *testing.T) {
 				t.Errorf("%s: got all %d bytes", target, n)
 			}
 
-			c = s.client(t)
-			c.send(t, request("GET", target, "1.1", "Connection: close\r\n"))
-			for range 10 { // longer than the limit, all in all
-				_, _ = io.ReadFull(c.r, make([]byte, large/20))
-				time.Sleep(200 * time.Millisecond)
-			}
-			if n, err := io.Copy(io.Discard, c.r); err != nil || n < large/2 {
-				t.Errorf("%s: the last %d bytes, %v", target, n, err)
-			}
+		}
+
+		c := s.client(t)
+		c.send(t, request("GET", "/large-file", "1.1", "Connection: close\r\n"))
+		for range 10 { // longer than the limit, all in all
+			_, _ = io.ReadFull(c.r, make([]byte, large/20))
+			time.Sleep(200 * time.Millisecond)
+		}
+		if n, err := io.Copy(io.Discard, c.r); err != nil || n < large/2 {
+			t.Errorf("the last %d bytes, %v", n, err)
 		}
 	})
 }

@@ -116,6 +116,7 @@ func TestBrokenReplies(t *testing.T) {
 				c := s.client(t)
 				c.send(t, request("GET", target, version, ""))
 				b, err := io.ReadAll(c.r)
+				_ = c.Close()
 				complete := bytes.HasSuffix(b, []byte("\r\n0\r\n\r\n")) ||
 					bytes.Contains(b, site.page) && !bytes.Contains(b, []byte("Content-Length")) && version == "1.0"
 				if err == nil && complete {
@@ -123,10 +124,12 @@ func TestBrokenReplies(t *testing.T) {
 				}
 			}
 		}
-		for _, target := range []string{"/stream", "/sized"} {
-			s.client(t).get(t, target)
-		}
-		s.client(t).send(t, request("HEAD", "/stream", "1.1", ""))
+		c := s.client(t)
+		c.get(t, "/stream")
+		c.get(t, "/sized")
+		c.send(t, request("HEAD", "/stream", "1.1", ""))
+		c.reply(t, "HEAD")
+		_ = c.Close()
 		s.stop(t)
 		if n := len(site.closed); n != 7 {
 			t.Errorf("7 streams were closed %d times", n)

@@ -1,5 +1,0 @@
-//go:build race
-
-package netconn_test
-
-const raceEnabled = true
