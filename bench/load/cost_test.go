@@ -1,3 +1,5 @@
+//go:build !race
+
 package load
 
 import (
@@ -13,6 +15,7 @@ import (
 // TestCostBesideOtherTools: a request costs at most 1.3 times the CPU that it
 // costs wrk, which checks no lengths, and less than half of hey's; side by
 // side against the same server, in the median of three rounds.
+// (The race detector would make it dearer.)
 func TestCostBesideOtherTools(t *testing.T) {
 	wrk, err := exec.LookPath("wrk")
 	if err != nil {
