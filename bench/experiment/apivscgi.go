@@ -19,6 +19,7 @@ func apiVsCGI() Experiment {
 		Held: "One server program answers both halves; the pages have the same bytes, made by the same rule, of the size of the file " +
 			"that each replaces; the mixes are those of WebStone 1.1 over Silicon Surf (static, light with 50 of 200 accesses dynamic, " +
 			"medium with 84, heavy with all), a page's files one after another, one connection a request, HTTP/1.0, no think time. " +
+			"CPU a request is compared with each saturated and again at the same offered rate, half of what CGI can do. " +
 			"In the static mix both halves ask for the same, so that its ratio shows what chance does.",
 		NotRepeated: "The machines, operating systems and networks of 1996; its file list, whose text is lost (this is a reconstruction); " +
 			"its run length of five minutes and its eight loads of 16 to 128 clients, of which one is run here. " +
@@ -46,7 +47,11 @@ func designAPIVsCGI(l *lab) (*design, error) {
 				cgi.name += ", again"
 			}
 			d.units = append(d.units, []*cell{api, cgi})
+			first := len(d.compare)
 			d.compare = append(d.compare, compareMechanisms(s.Name(), mix, api, cgi)...)
+			if mix != plan.Static {
+				d.sameRate([]*cell{api, cgi}, first+1)
+			}
 		}
 	}
 	return d, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/bench/subject"
 )
@@ -18,6 +19,8 @@ type design struct {
 	runs    int
 	// remarks go into the document: what was left out, and why.
 	remarks []string
+
+	controls controls
 }
 
 // A cell is one subject under one load.
@@ -34,22 +37,29 @@ type cell struct {
 	// [claimRate] stands only with a saturated server.
 	claims  metric
 	remarks []string
+	ceiling *cell // what the client can do at most under such a load; nil if nobody knows
 
-	runs []roundRun
+	runs     []roundRun
+	repeated int             // runs made again because the rate had not settled
+	syscalls *bench.Syscalls // nil while nobody counted
 }
 
 // A proof is a path whose answer must have the same bytes on all cells that
 // name the same content.
 type proof struct{ path, content string }
 
-// A setting is what a cell's subject is offered, by clients that send their
-// next request as soon as the last was answered.
+// A setting is what a cell's subject is offered: by clients that send their
+// next request as soon as the last was answered, unless arrival says otherwise.
 type setting struct {
-	clients, idle    int
-	keepalive        bool
-	http10           bool
-	heads            [][]byte
-	planName         string // empty for a single URL
+	clients, idle int
+	keepalive     bool
+	http10        bool
+	heads         [][]byte
+	planName      string // empty for a single URL
+	arrival       pace.Arrival
+	// half are cells of which the slowest says, by a pilot run, what arrival
+	// will be: random, at half of its rate.
+	half             []*cell
 	warmup, duration time.Duration
 }
 
@@ -61,6 +71,8 @@ type comparison struct {
 	published float64 // 0: nothing is published
 	source    string
 	same      bool // both cells do the same: a difference is noise
+	at        string
+	saturated int // 1 + the index of the same comparison at saturation; 0 for none
 }
 
 // A metric names one of a run's figures as the document does.
@@ -89,13 +101,29 @@ type roundRun struct {
 	round int
 	bench.Run
 	crowding
+	hot       bool // a processor slowed down for heat
+	unsettled bool // the rate was still on its way at the end
 }
 
 // A crowding is how much of the cores others took during a run, in percent:
 // processes that belong to neither side, and the hypervisor.
 type crowding struct{ server, client float64 }
 
-// cells returns all cells in the order of the units.
+// all returns the units with the controls.
+func (d *design) all() [][]*cell {
+	return append(d.units[:len(d.units):len(d.units)], d.controls.units()...)
+}
+
+// timed is the number of runs in all, repeated ones aside.
+func (d *design) timed() int {
+	n := 0
+	for _, u := range d.all() {
+		n += len(u)
+	}
+	return n * d.runs
+}
+
+// cells returns the cells without the controls, in the order of the units.
 func (d *design) cells() []*cell {
 	var all []*cell
 	for _, u := range d.units {
@@ -109,15 +137,16 @@ func (d *design) cells() []*cell {
 // A B, then B A, so that a drift of the machine favours neither.
 func (d *design) order(seed uint64, round int) []*cell {
 	rng := rand.New(rand.NewPCG(seed, uint64(round/2)))
+	units := d.all()
 	var all []*cell
-	for _, u := range rng.Perm(len(d.units)) {
-		within := rng.Perm(len(d.units[u]))
+	for _, u := range rng.Perm(len(units)) {
+		within := rng.Perm(len(units[u]))
 		for i := range within {
 			k := within[i]
 			if round%2 == 1 {
 				k = within[len(within)-1-i]
 			}
-			all = append(all, d.units[u][k])
+			all = append(all, units[u][k])
 		}
 	}
 	return all

@@ -16,8 +16,9 @@ func epollVsPoll() Experiment {
 		Name:     "epoll-vs-poll",
 		Question: "What does a request cost under poll and under epoll, with all connections active and with most of them idle?",
 		Held: "One event loop serves both, with the dispatcher as the only difference; one loop, one core; the 100-byte file on " +
-			"kept connections, each client asking again as soon as it has its answer. The figure is the server's CPU time a request, " +
-			"which the client's speed hardly moves; but a slower server gets more requests a wait, which flatters it.",
+			"kept connections. The figure is the server's CPU time a request: with each saturated, each client asking again as soon as it " +
+			"has its answer, where the slower server gets more requests a wait, which flatters it; and again with the same requests offered " +
+			"to both, at random and at half of what the slower one can do.",
 		NotRepeated: "The network between the machines and the kernel 2.6.10 of the 2005 study, whose authors expected loopback to differ. " +
 			"Its servers told epoll of every change of a connection's state, one system call each; this loop does so once a connection. " +
 			"The expected ratios were measured with lighttpd 1.4.69 on Linux 6.18.",
@@ -74,6 +75,7 @@ func designEpollVsPoll(l *lab) (*design, error) {
 			c.published, c.source = p.Value, p.Source
 		}
 		d.compare = append(d.compare, c)
+		d.sameRate([]*cell{a, b}, len(d.compare)-1)
 	}
 	return d, nil
 }

@@ -19,6 +19,8 @@ type Experiment struct {
 	Held, NotRepeated string
 
 	design func(*lab) (*design, error)
+	// bare leaves out the controls and the counting of system calls.
+	bare bool
 }
 
 // List returns all experiments in the order in which to show them.

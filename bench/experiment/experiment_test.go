@@ -74,7 +74,7 @@ func floorCell(t *testing.T, l *lab, name, shell, file string) *cell {
 
 // pair is an experiment with two floors.
 func pair(t *testing.T, runs int, shellOfB string) Experiment {
-	return Experiment{Name: "pair", design: func(l *lab) (*design, error) {
+	return Experiment{Name: "pair", bare: true, design: func(l *lab) (*design, error) {
 		file := filepath.Join(l.Fixtures, hundred)
 		a, b := floorCell(t, l, "a", "", file), floorCell(t, l, "b", shellOfB, file)
 		return &design{
@@ -161,7 +161,7 @@ func TestServerNeverReady(t *testing.T) {
 
 func TestGarbageIsNotTimed(t *testing.T) {
 	o := options(t)
-	e := Experiment{Name: "garbage", design: func(l *lab) (*design, error) {
+	e := Experiment{Name: "garbage", bare: true, design: func(l *lab) (*design, error) {
 		a := floorCell(t, l, "a", "", filepath.Join(l.Fixtures, hundred))
 		b := floorCell(t, l, "b", "", filepath.Join(l.Fixtures, hundred))
 		b.proofs = []proof{{"/index.html", "index.html"}}
@@ -314,10 +314,10 @@ func TestDesigns(t *testing.T) {
 	o := options(t)
 	o.Quick = true
 	for name, want := range map[string]struct{ units, cells, runs int }{
-		"api-vs-cgi":    {4, 8, 6},
-		"epoll-vs-poll": {7, 14, 6},
+		"api-vs-cgi":    {7, 14, 6},
+		"epoll-vs-poll": {14, 28, 6},
 		"cgi-floor":     {1, 2, 6},
-		"card":          {3, 7, 6},
+		"card":          {5, 12, 6},
 	} {
 		l := testLab(t, o)
 		e, err := Find(name)
@@ -346,8 +346,8 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// Both comparisons of make bench end within four minutes together, with time
-// to spare for starting servers.
+// Both comparisons of make bench end within ten minutes together, with time to
+// spare for starting servers.
 func TestQuickEstimate(t *testing.T) {
 	o := options(t)
 	o.Quick = true
@@ -359,14 +359,19 @@ func TestQuickEstimate(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, err := e.design(l)
+		if err == nil {
+			err = l.control(d)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range d.cells() {
-			sum += time.Duration(d.runs) * c.took()
+		if len(d.controls.twins) != 2 || len(d.controls.ceiling) != 1 {
+			t.Errorf("%s: controls are %+v", name, d.controls)
 		}
+		s := &session{experiment: e, lab: l, design: d}
+		sum += s.cost()
 	}
-	if sum > 200*time.Second {
+	if sum > 450*time.Second {
 		t.Errorf("the runs alone take %v", sum)
 	}
 }
@@ -388,11 +393,11 @@ func TestFewDescriptors(t *testing.T) {
 			shrunk++
 		}
 	}
-	if shrunk != 4 {
+	if shrunk != 8 {
 		t.Errorf("%d cells say that they were made smaller", shrunk)
 	}
 	l.noFile = 1000
-	if d, err = designEpollVsPoll(l); err != nil || len(d.units) != 6 || len(d.remarks) != 1 {
+	if d, err = designEpollVsPoll(l); err != nil || len(d.units) != 12 || len(d.remarks) != 1 {
 		t.Errorf("%d units, remarks %q, %v", len(d.units), d.remarks, err)
 	}
 }

@@ -45,6 +45,11 @@ func designFloor(l *lab) (*design, error) {
 		})
 	}
 	d.addTable("one path", cells)
+	saturated := make([]int, len(d.compare))
+	for i := range saturated {
+		saturated[i] = i
+	}
+	d.sameRate(cells, saturated...)
 
 	list, err := l.manyPaths()
 	if err != nil {

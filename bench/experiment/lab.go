@@ -29,8 +29,10 @@ type lab struct {
 
 	temp    string // for files that a design makes; removed at the end
 	started map[subject.Subject]string
-	facts   map[string]string
-	known   map[string]known // by content
+	// countless are the servers that do not tell of their event loops.
+	countless map[subject.Subject]bool
+	facts     map[string]string
+	known     map[string]known // by content
 }
 
 // known is what has been proved of a content.
@@ -41,7 +43,7 @@ type known struct {
 }
 
 func newLab(o Options) (*lab, error) {
-	l := &lab{Options: o, started: map[subject.Subject]string{}, facts: map[string]string{}, known: map[string]known{}}
+	l := &lab{Options: o, started: map[subject.Subject]string{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
 	limit, err := sys.RaiseNoFile()
 	if err != nil {
 		return nil, err
@@ -125,9 +127,11 @@ func (l *lab) note(s subject.Subject) subject.Subject {
 // cell with the same content answered, and what the manifest says.
 func (l *lab) prove(ctx context.Context, c *cell, base string) error {
 	for _, p := range c.proofs {
-		body, err := subject.Fetch(ctx, base, p.path)
+		limited, cancel := context.WithTimeout(ctx, 2*replyTimeout)
+		body, err := subject.Fetch(limited, base, p.path)
+		cancel()
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w%s", c.name, err, said(c.subject))
 		}
 		sum := sha256.Sum256(body)
 		if f, ok := l.manifest.Find(p.content); ok && f.SHA256 != hex.EncodeToString(sum[:]) {

@@ -22,6 +22,8 @@ const (
 	StageProof              // Cell shows that it answers right
 	StageRun                // Cell runs
 	StageEnd                // nothing more to come
+	StagePilot              // it is found out what Cell can do
+	StageTrace              // the system calls of Cell are counted
 )
 
 // A clock estimates what is left of a run.

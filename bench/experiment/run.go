@@ -56,11 +56,20 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 	}
 	defer l.close()
 	d, err := e.design(l)
+	if err == nil && !e.bare {
+		err = l.control(d)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
 	s := &session{experiment: e, lab: l, design: d, environment: Environment(l.manifest.Digest)}
 	err = s.rounds(ctx)
+	if err == nil && !e.bare {
+		err = s.traces(ctx)
+	}
+	if err == nil {
+		s.tell(StageEnd, "")
+	}
 	doc := s.document(err)
 	if errors.Is(err, errInterrupted) {
 		err = nil
@@ -94,10 +103,7 @@ type session struct {
 
 // rounds makes all runs; between two rounds every server is started afresh.
 func (s *session) rounds(ctx context.Context) error {
-	cells := s.design.cells()
-	for _, c := range cells {
-		s.clock.cost += time.Duration(s.design.runs) * c.took()
-	}
+	s.clock.cost = s.cost()
 	s.clock.begun = time.Now()
 	s.tell(StageBegin, "")
 	for round := range s.design.runs {
@@ -110,8 +116,20 @@ func (s *session) rounds(ctx context.Context) error {
 			return err
 		}
 	}
-	s.tell(StageEnd, "")
 	return nil
+}
+
+// cost is how long all of it takes, about.
+func (s *session) cost() (sum time.Duration) {
+	for _, u := range s.design.all() {
+		for _, c := range u {
+			sum += time.Duration(s.design.runs) * c.took()
+			if !s.experiment.bare && c.traced() {
+				sum += traceCost
+			}
+		}
+	}
+	return sum + time.Duration(s.design.pilots())*pilotTime
 }
 
 func (s *session) round(ctx context.Context, round int) error {
@@ -123,33 +141,70 @@ func (s *session) round(ctx context.Context, round int) error {
 				return err
 			}
 		}
+		if s.design.pilots() > 0 {
+			// The first round's servers are to be as fresh as the others'.
+			if err := errors.Join(s.pilot(ctx), s.lab.down()); err != nil {
+				return err
+			}
+		}
 	}
 	for _, c := range order {
 		s.tell(StageRun, c.name)
-		run, err := s.lab.measure(ctx, c)
-		for again := 0; again < emptyRuns && errors.Is(err, errEmpty) && ctx.Err() == nil; again++ {
-			s.lab.Log.Warn("a run is repeated", "cell", c.name, "reason", err)
-			run, err = s.lab.measure(ctx, c)
+		if err := s.timed(ctx, c, round); err != nil {
+			return err
 		}
+		s.position++
+		s.clock.spent += c.took()
+	}
+	return nil
+}
+
+// timed makes the run of a cell in a round: again, if nothing came of it, or if
+// the rate had not settled when the warm-up was over.
+func (s *session) timed(ctx context.Context, c *cell, round int) error {
+	for empty := 0; ; {
+		run, err := s.lab.measure(ctx, c)
 		if ctx.Err() != nil {
 			return errInterrupted
+		}
+		if errors.Is(err, errEmpty) && empty < emptyRuns {
+			empty++
+			s.lab.Log.Warn("a run is repeated", "cell", c.name, "reason", err)
+			continue
 		}
 		run.round, run.Position = round, s.position
 		if err != nil {
 			run.Error = err.Error()
 		}
+		again := err == nil && c.extend(&run)
 		c.runs = append(c.runs, run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		s.position++
-		s.clock.spent += c.took()
-		s.rate = 0
-		if run.RequestsPerS != nil {
+		if s.rate = 0; run.RequestsPerS != nil {
 			s.rate = *run.RequestsPerS
 		}
+		if !again {
+			return nil
+		}
+		s.lab.Log.Debug("a run is repeated", "cell", c.name, "reason", run.Discarded)
 	}
-	return nil
+}
+
+// longerWarmups is how often a cell's warm-up is made longer.
+const longerWarmups = 2
+
+// extend discards a run whose rate settled after the warm-up that was dropped,
+// and makes the cell's warm-up as long as that took. It says whether the run is
+// to be made again.
+func (c *cell) extend(run *roundRun) bool {
+	if run.SettledS == nil || *run.SettledS <= run.WarmupS || c.repeated == longerWarmups {
+		return false
+	}
+	run.Discarded = fmt.Sprintf("the rate had settled after %.1f s only, and the warm-up dropped was %.2f s", *run.SettledS, run.WarmupS)
+	c.load.warmup = time.Duration(*run.SettledS * float64(time.Second))
+	c.repeated++
+	return true
 }
 
 func (s *session) prove(ctx context.Context, c *cell) error {
@@ -164,7 +219,7 @@ func (s *session) prove(ctx context.Context, c *cell) error {
 }
 
 func (s *session) tell(stage Stage, cell string) {
-	total := s.design.runs * len(s.design.cells())
+	total := s.design.timed()
 	s.lab.Progress(Progress{Experiment: s.experiment.Name, Stage: stage, Done: s.position, Total: total,
 		Left: s.clock.left(), Cell: cell, Rate: s.rate})
 }
@@ -177,6 +232,10 @@ func (s *session) document(failed error) *bench.Document {
 		Cells: []bench.Cell{}, Comparisons: []bench.Comparison{}, Verdict: bench.Valid, Reasons: []string{},
 	}
 	doc.Environment.Facts = s.lab.facts
+	doc.Name = s.experiment.Name
+	doc.Design = &bench.Design{Repetitions: s.design.runs, Quick: s.lab.Quick, Seed: s.lab.Seed, Order: order}
+	doc.Noise, doc.Ceilings = s.design.noise(), s.design.ceilings()
+	judgeNoise(doc)
 	verdicts := map[*cell]bench.Verdict{}
 	for _, c := range s.design.cells() {
 		out := c.document(s.design.runs)
@@ -190,7 +249,7 @@ func (s *session) document(failed error) *bench.Document {
 	}
 	for i := range s.design.compare {
 		c := &s.design.compare[i]
-		result := c.evaluate(verdicts[c.a], verdicts[c.b])
+		result := c.evaluate(verdicts[c.a], verdicts[c.b], spreadOf(doc.Noise, c.metric))
 		doc.Comparisons = append(doc.Comparisons, result)
 		if c.same && result.Lo != nil && result.Hi != nil && (*result.Lo > 1 || *result.Hi < 1) {
 			doc.Verdict = doc.Verdict.Worse(bench.Noisy)
@@ -199,26 +258,24 @@ func (s *session) document(failed error) *bench.Document {
 	}
 	if failed != nil {
 		doc.Verdict = doc.Verdict.Worse(bench.Incomplete)
-		total := s.design.runs * len(s.design.cells())
+		total := s.design.timed()
 		doc.Reasons = append([]string{fmt.Sprintf("ended after %d of %d runs: %v", s.position, total, failed)}, doc.Reasons...)
 	}
 	doc.Reasons = append(doc.Reasons, s.design.remarks...)
+	doc.Rankings = s.design.rankings()
+	doc.Headline = s.design.headline(doc)
 	return doc
 }
 
+// order is how the runs of a document follow each other.
+const order = "each round has all cells, those that are compared right after each other; shuffled by the seed, " +
+	"and turned round every second time (A B, then B A); every server is started afresh in each round"
+
 // document returns the cell as documents have it.
 func (c *cell) document(want int) bench.Cell {
-	out := bench.Cell{Handler: c.handler, Runs: []bench.Run{}, Load: bench.Load{
-		Clients: c.load.clients, Keepalive: c.load.keepalive, Arrival: "closed", Idle: c.load.idle,
-	}}
-	out.Variant = c.variant()
-	if c.load.planName != "" {
-		out.Load.Plan = &c.load.planName
-	}
-	for i := range c.runs {
-		out.Runs = append(out.Runs, c.runs[i].Run)
-	}
+	out := bench.Cell{Handler: c.handler, Name: c.name, Variant: c.variant(), Runs: c.plain(), Load: c.load.offered(), Syscalls: c.syscalls}
 	out.Metrics = summarise(out.Runs)
+	out.Server, out.WarmupS = summariseServer(out.Runs), warmups(out.Runs)
 	j := c.judge(&out.Metrics, want)
 	out.Verdict, out.Reasons = j.verdict, append([]string{}, j.reasons...)
 	return out

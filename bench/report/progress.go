@@ -62,8 +62,13 @@ func (p *Progress) Clear() {
 }
 
 func (p *Progress) line(s experiment.Progress) string {
-	if s.Stage == experiment.StageProof {
+	switch s.Stage {
+	case experiment.StageProof:
 		return fmt.Sprintf("%s: %s shows its answers", s.Experiment, s.Cell)
+	case experiment.StagePilot:
+		return fmt.Sprintf("%s: it is found out what %s can do", s.Experiment, s.Cell)
+	case experiment.StageTrace:
+		return fmt.Sprintf("%s: the system calls of %s are counted, %v left", s.Experiment, s.Cell, s.Left.Round(time.Second))
 	}
 	text := fmt.Sprintf("%s: run %d of %d, %v left: %s", s.Experiment, s.Done+1, s.Total, s.Left.Round(time.Second), s.Cell)
 	if s.Rate > 0 {
