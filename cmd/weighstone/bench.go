@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"text/tabwriter"
 
-	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/report"
 	"github.com/weighstone/weighstone/servers"
 )
 
 type benchCmd struct {
-	Run  benchRunCmd  `cmd:"" default:"withargs" help:"Make experiments."`
-	List benchListCmd `cmd:"" help:"List the experiments."`
+	Run     benchRunCmd     `cmd:"" default:"withargs" help:"Make experiments."`
+	List    benchListCmd    `cmd:"" help:"List the experiments."`
+	Compare benchCompareCmd `cmd:"" help:"Compare two results: OLD.json NEW.json."`
 }
 
 type benchRunCmd struct {
@@ -28,7 +28,7 @@ type benchRunCmd struct {
 	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too."`
 	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice."`
 	Subject  []string `sep:"none" placeholder:"NAME=URL" help:"A server that runs already, beside ours."`
-	Output   string   `short:"o" enum:"text,json" default:"text" help:"text or json."`
+	Output   string   `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat) or webstone."`
 	Fixtures string   `placeholder:"DIR" help:"The content; by default in the user's cache."`
 	Seed     uint64   `default:"1" help:"Of the order of runs."`
 }
@@ -51,37 +51,30 @@ func (c *benchRunCmd) Run(s *streams) error {
 		p := report.NewProgress(f)
 		o.Progress, clear = p.Show, p.Clear
 	}
-	failed := false
-	for i, name := range c.Names {
+	failed, out := false, &documents{w: s.out, format: c.Output}
+	for _, name := range c.Names {
 		doc, err := experiment.Run(ctx, name, o)
 		clear()
 		if doc != nil {
-			if i > 0 && c.Output == "text" {
-				fmt.Fprintln(s.out)
-			}
-			if werr := c.write(s, doc); werr != nil {
-				return fmt.Errorf("write the result: %w", werr)
+			if werr := out.add(doc); werr != nil {
+				return werr
 			}
 			failed = failed || doc.Verdict.Failed()
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, out.end())
 		}
 		if ctx.Err() != nil {
-			return errors.New("interrupted")
+			return errors.Join(errors.New("interrupted"), out.end())
 		}
+	}
+	if err := out.end(); err != nil {
+		return err
 	}
 	if failed {
 		return errSilent
 	}
 	return nil
-}
-
-func (c *benchRunCmd) write(s *streams, doc *bench.Document) error {
-	if c.Output == "json" {
-		return report.JSON(s.out, doc)
-	}
-	return report.Text(s.out, doc)
 }
 
 // options checks the names before anything is started.

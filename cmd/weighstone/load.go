@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/load"
 	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/fixtures"
@@ -28,7 +27,8 @@ type loadCmd struct {
 	Requests  uint64        `short:"n" placeholder:"N" help:"Requests in all, instead of a duration."`
 	Duration  time.Duration `short:"d" placeholder:"10s" help:"How long; 10s if the number of requests is not given either."`
 	KeepAlive bool          `short:"k" name:"keep-alive" help:"Many requests a connection; else one."`
-	Output    string        `short:"o" enum:"text,json" default:"text" help:"text or json."`
+	Output    string        `short:"o" enum:"text,json,csv,html,gobench,ab,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat), ab (as ApacheBench reports) or webstone."`
+	ABCompat  bool          `name:"ab-compatible" help:"With -o ab, take median and percentiles by ab's own indices."`
 
 	Mix     string        `enum:"static,light,medium,heavy" default:"static" help:"How many files of the plan are replaced by a program: static, light, medium or heavy."`
 	Dynamic string        `default:"/api/send" help:"The program that replaces them."`
@@ -68,6 +68,8 @@ func (c *loadCmd) Validate() error {
 	switch {
 	case c.Duration < 0 || c.Think < 0 || c.PerConn < 0 || c.Idle < 0 || c.Ahead < 0 || c.ReadRate < 0:
 		return errors.New("a duration or number is negative")
+	case c.ABCompat && c.Output != "ab":
+		return errors.New("--ab-compatible is for -o ab")
 	case len(c.Ladder) > 0:
 		return c.validLadder()
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
@@ -100,13 +102,8 @@ func (c *loadCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		err = load.WriteJSON(s.out, s.args, experiment.Environment(fixtures.Expected().Digest), results...)
-	} else {
-		err = load.WriteText(s.out, results...)
-	}
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
+	if err := c.write(s, results); err != nil {
+		return err
 	}
 	failed := false
 	for _, r := range results {
