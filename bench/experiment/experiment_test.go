@@ -20,7 +20,13 @@ import (
 	"github.com/weighstone/weighstone/fixtures"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == role {
+		fmt.Fprintln(os.Stderr, serveAs(os.Args[2:]))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // options are those of a test: floors compiled, fixtures written.
 func options(t *testing.T) Options {

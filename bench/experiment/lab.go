@@ -23,7 +23,8 @@ type lab struct {
 	Options
 	spawner  *proc.Spawner
 	manifest *fixtures.Manifest
-	noFile   int // descriptors that a process may have open
+	noFile   int           // descriptors that a process may have open
+	patience time.Duration // for a reply
 
 	serverCPUs, clientCPUs []int
 
@@ -43,7 +44,7 @@ type known struct {
 }
 
 func newLab(o Options) (*lab, error) {
-	l := &lab{Options: o, started: map[subject.Subject]string{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
+	l := &lab{Options: o, patience: replyTimeout, started: map[subject.Subject]string{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
 	limit, err := sys.RaiseNoFile()
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (l *lab) note(s subject.Subject) subject.Subject {
 // cell with the same content answered, and what the manifest says.
 func (l *lab) prove(ctx context.Context, c *cell, base string) error {
 	for _, p := range c.proofs {
-		limited, cancel := context.WithTimeout(ctx, 2*replyTimeout)
+		limited, cancel := context.WithTimeout(ctx, 2*l.patience)
 		body, err := subject.Fetch(limited, base, p.path)
 		cancel()
 		if err != nil {

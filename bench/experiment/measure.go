@@ -42,7 +42,7 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	result, err := load.Run(limited, load.Config{
 		URL: base, Plan: p,
 		Clients: c.load.clients, Idle: c.load.idle, Keepalive: c.load.keepalive, HTTP10: c.load.http10,
-		Heads: c.load.heads, Warmup: c.load.warmup, Duration: c.load.duration, Timeout: replyTimeout,
+		Heads: c.load.heads, Warmup: c.load.warmup, Duration: c.load.duration, Timeout: l.patience,
 		Arrival: c.load.arrival,
 		Workers: len(l.clientCPUs), CPUs: l.clientCPUs,
 		Begin: w.begin, End: w.end,
@@ -63,7 +63,7 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	}
 	switch {
 	case run.Requests == 0 && result.Bad() == 0:
-		return run, errEmpty
+		return run, fmt.Errorf("%w: %s%s", errEmpty, offence(result), said(c.subject))
 	case run.Requests == 0:
 		return run, fmt.Errorf("not one good reply: %s%s", offence(result), said(c.subject))
 	}

@@ -77,7 +77,7 @@ func (l *lab) trace(ctx context.Context, c *cell) (*bench.Syscalls, error) {
 	}
 	result, err := load.Run(ctx, load.Config{
 		URL: base, Plan: p, Clients: c.load.clients, Keepalive: c.load.keepalive, HTTP10: c.load.http10, Heads: c.load.heads,
-		Duration: traceTime, Timeout: replyTimeout, Workers: len(l.clientCPUs), CPUs: l.clientCPUs,
+		Duration: traceTime, Timeout: l.patience, Workers: len(l.clientCPUs), CPUs: l.clientCPUs,
 	})
 	soon, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

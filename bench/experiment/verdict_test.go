@@ -2,10 +2,13 @@ package experiment
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
 )
 
 // made returns n runs that all have the same figures.
@@ -77,6 +80,140 @@ func TestJudge(t *testing.T) {
 		if j.verdict != c.want || !strings.Contains(strings.Join(j.reasons, "; "), c.reason) || (c.reason == "") != (len(j.reasons) == 0) {
 			t.Errorf("%s: %s, %q", c.name, j.verdict, j.reasons)
 		}
+	}
+}
+
+// judged returns the judgement of a cell with its own runs.
+func judged(c *cell) judgement {
+	m := summarise(c.plain())
+	return c.judge(&m, len(c.runs))
+}
+
+func TestGates(t *testing.T) {
+	closed := setting{clients: 10, keepalive: true}
+	offered := setting{clients: 10, keepalive: true, arrival: pace.Arrival{Kind: pace.Poisson, Rate: 10_000}}
+	floor := func(rate float64) *cell {
+		return &cell{runs: made(6, func(_ int, r *bench.Run) { r.RequestsPerS = bench.Number(rate) })}
+	}
+	client := func(c bench.Client) func(int, *bench.Run) {
+		return func(_ int, r *bench.Run) { r.Client = &c }
+	}
+	for _, c := range []struct {
+		name    string
+		load    setting
+		ceiling *cell
+		change  func(i int, r *bench.Run)
+		want    bench.Verdict
+		reason  string
+	}{
+		{"the client can do twice as much", closed, floor(20_000), nil, bench.Valid, ""},
+		{"the client can do hardly more", closed, floor(19_000), nil, bench.ClientBound, "19000/s against a server that does next to nothing"},
+		{"hardly more, at a lower rate offered", offered, floor(19_000), nil, bench.Valid, ""},
+		{"Little's law holds", closed, nil, func(_ int, r *bench.Run) { r.Little = bench.Number(9.6) }, bench.Valid, ""},
+		{"Little's law is off", closed, nil, func(_ int, r *bench.Run) { r.Little = bench.Number(9.4) }, bench.ClientBound, "off by 6 %"},
+		{"too short for Little's law", closed, nil, func(_ int, r *bench.Run) { r.Little, r.Requests = bench.Number(9), 999 }, bench.Valid, ""},
+		{"Little's law says nothing of an open loop", offered, nil, func(_ int, r *bench.Run) { r.Little = bench.Number(2) }, bench.Valid, ""},
+		{"on schedule", offered, nil, client(bench.Client{Lagged: 90}), bench.Valid, ""},
+		{"behind schedule", offered, nil, client(bench.Client{Lagged: 110}), bench.ClientBound, "schedule lag"},
+		{"dropped", offered, nil, client(bench.Client{Dropped: 110}), bench.ClientBound, "never sent"},
+		{"not the rate offered", offered, nil, func(_ int, r *bench.Run) { r.RequestsPerS = bench.Number(9_000) }, bench.Noisy, "10000/s were offered and 9000/s answered"},
+		{"a little steal", closed, nil, func(_ int, r *bench.Run) { r.StealPercent = 1.9 }, bench.Valid, ""},
+		{"steal", closed, nil, func(_ int, r *bench.Run) { r.StealPercent = 2.5 }, bench.Noisy, "steal time"},
+		{"throttled once", closed, nil, func(i int, r *bench.Run) { r.ThrottledPercent = 5 * float64(i/5) }, bench.Noisy, "throttling"},
+		{"drift", closed, nil, func(i int, r *bench.Run) { r.RequestsPerS = bench.Number(10_000 + 150*float64(i)) }, bench.Noisy, "drift"},
+		{"small drift", closed, nil, func(i int, r *bench.Run) { r.RequestsPerS = bench.Number(10_000 + 50*float64(i)) }, bench.Valid, ""},
+		{"up and down", closed, nil, func(i int, r *bench.Run) { r.RequestsPerS = bench.Number(10_000 + 150*float64(i*5%6)) }, bench.Valid, ""},
+	} {
+		j := judged(&cell{claims: claimRate, load: c.load, ceiling: c.ceiling, runs: made(6, c.change)})
+		if j.verdict != c.want || !strings.Contains(strings.Join(j.reasons, "; "), c.reason) || (c.reason == "") != (len(j.reasons) == 0) {
+			t.Errorf("%s: %s, %q", c.name, j.verdict, j.reasons)
+		}
+	}
+}
+
+func TestUnsettledRuns(t *testing.T) {
+	runs := made(6, nil)
+	for i := range runs[:4] {
+		runs[i].unsettled = true
+	}
+	if j := judged(&cell{claims: claimRate, runs: runs}); j.verdict != bench.Noisy || !strings.Contains(j.reasons[0], "4 of 6") {
+		t.Errorf("%+v", j)
+	}
+}
+
+func TestWarmupsAreMadeLonger(t *testing.T) {
+	c := &cell{load: setting{warmup: 200 * time.Millisecond}}
+	run := func(settled float64) *roundRun {
+		r := &roundRun{}
+		r.WarmupS, r.SettledS = c.load.warmup.Seconds(), bench.Number(settled)
+		return r
+	}
+	if r := run(0.2); c.extend(r) || r.Discarded != "" {
+		t.Errorf("a run that had settled is discarded: %q", r.Discarded)
+	}
+	if r := run(0.6); !c.extend(r) || !strings.Contains(r.Discarded, "0.6 s") || c.load.warmup != 600*time.Millisecond {
+		t.Errorf("a run that had not settled: %q, then %v", r.Discarded, c.load.warmup)
+	}
+	c.extend(run(0.7))
+	if r := run(0.9); c.extend(r) {
+		t.Error("a warm-up is made longer without end")
+	}
+	none := roundRun{}
+	if c.extend(&none) {
+		t.Error("a run of which nothing is known is discarded")
+	}
+}
+
+func TestNoiseForbidsClaims(t *testing.T) {
+	cpu := func(name string, micros float64) *cell {
+		return &cell{name: name, runs: made(6, func(i int, r *bench.Run) { r.ServerCPUMicros = bench.Number(micros + float64(i)/100) })}
+	}
+	k := comparison{a: cpu("a", 11), b: cpu("b", 10), metric: claimCPU}
+	for spread, want := range map[float64]bool{1: true, 1.05: true, 1.2: false} {
+		got := k.evaluate(bench.Valid, bench.Valid, spread)
+		if got.Claimed == nil || *got.Claimed != want || (got.Note == "") != want {
+			t.Errorf("spread %v: claimed %v, %q", spread, *got.Claimed, got.Note)
+		}
+	}
+	if got := k.evaluate(bench.Valid, bench.RepliesWrong, 1); got.Claimed != nil || !strings.Contains(got.Note, "b is replies-wrong") {
+		t.Errorf("a cell that is not usable: %+v", got)
+	}
+	k = comparison{a: cpu("a", 10), b: cpu("b", 10), metric: claimCPU}
+	if got := k.evaluate(bench.Valid, bench.Valid, 1); got.Claimed == nil || *got.Claimed {
+		t.Errorf("no difference: %+v", got)
+	}
+	d := &design{controls: controls{twins: []*cell{cpu("a, A", 10), cpu("a, A again", 13)}}}
+	doc := &bench.Document{Verdict: bench.Valid, Noise: d.noise()}
+	judgeNoise(doc)
+	if s := spreadOf(doc.Noise, claimCPU); doc.Verdict != bench.Noisy || math.Abs(s-1.3) > 0.01 || spreadOf(doc.Noise, claimRate) != 1 {
+		t.Errorf("spread %v, %s, %q", s, doc.Verdict, doc.Reasons)
+	}
+}
+
+func TestDiscardedRunsAreNotPaired(t *testing.T) {
+	a, b := &cell{runs: made(7, nil)}, &cell{runs: made(6, nil)}
+	a.runs[0].Discarded, a.runs[0].round, a.runs[0].RequestsPerS = "not settled", 1, bench.Number(1)
+	for i := range a.runs[1:] {
+		a.runs[i+1].round = i
+	}
+	as, bs := pairs(a, b, claimRate)
+	if len(as) != 6 || len(bs) != 6 || slices.Contains(as, 1) {
+		t.Errorf("%v and %v", as, bs)
+	}
+}
+
+func TestRank(t *testing.T) {
+	c := func(name string, rate float64) *cell {
+		return &cell{name: name, handler: "x", claims: claimRate, runs: made(6, func(i int, r *bench.Run) { r.RequestsPerS = bench.Number(rate + 10*float64(i)) })}
+	}
+	r, ok := rank([]*cell{c("slow", 100), c("fast", 1000), c("as fast", 1020)})
+	if want := [][]string{{"as fast", "fast"}, {"slow"}}; !ok || !slices.EqualFunc(r.Groups, want, slices.Equal) {
+		t.Errorf("%+v", r)
+	}
+	other := c("other", 1)
+	other.handler = "y"
+	if _, ok := rank([]*cell{c("a", 1), c("b", 2), other}); ok {
+		t.Error("cells that do different work are ranked")
 	}
 }
 

@@ -1,0 +1,128 @@
+package experiment
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/pace"
+	"github.com/weighstone/weighstone/bench/subject"
+)
+
+// once runs a design without controls but those it has.
+func once(t *testing.T, o Options, of func(l *lab) *design) (*bench.Document, error) {
+	t.Helper()
+	e := Experiment{Name: "gate", bare: true, design: func(l *lab) (*design, error) { return of(l), nil }}
+	return e.run(context.Background(), o)
+}
+
+// A server that needs 20 % more CPU is reported as different, and the same
+// server twice is not. What else runs on the machine may spoil a trial, but not
+// three.
+func TestAFifthMoreCPUShows(t *testing.T) {
+	o := options(t)
+	const burn = 100_000
+	var last *bench.Document
+	for range 3 {
+		doc, err := once(t, o, func(l *lab) *design {
+			a := mannered(t, l, "a", manner{burn: burn}, 150*time.Millisecond)
+			b := mannered(t, l, "b", manner{burn: burn * 5 / 4}, 150*time.Millisecond)
+			d := &design{units: [][]*cell{{a, b}}, runs: 9, compare: []comparison{{name: "b to a", a: b, b: a, metric: claimCPU}}}
+			d.controls.twins = twinsOf(a, a.subject.(*subject.Local))
+			return d
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = doc
+		c, same := doc.Comparisons[0], doc.Noise[1]
+		if c.Claimed != nil && *c.Claimed && *c.Lo > 1.05 && *c.Hi < 1.5 && *same.Lo <= 1 && *same.Hi >= 1 && *same.Spread < *c.Ratio {
+			return
+		}
+	}
+	t.Errorf("20 %% more CPU: %+v; the same twice: %+v", last.Comparisons[0], last.Noise)
+}
+
+func TestThrottledClientIsClientBound(t *testing.T) {
+	doc, err := once(t, options(t), func(l *lab) *design {
+		c := mannered(t, l, "a", manner{}, 250*time.Millisecond)
+		c.load.clients, c.load.warmup = 1, 0 // which can't send so much
+		c.load.arrival = pace.Arrival{Kind: pace.Constant, Rate: 200_000}
+		return &design{units: [][]*cell{{c}}, runs: 2}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reasons := strings.Join(doc.Cells[0].Reasons, "; "); !strings.Contains(reasons, "never sent") || doc.Cells[0].Verdict.Worse(bench.ClientBound) != doc.Cells[0].Verdict {
+		t.Errorf("%s: %s", doc.Cells[0].Verdict, reasons)
+	}
+	if r := doc.Cells[0].Load.Rate; r == nil || *r != 200_000 || doc.Cells[0].Load.Arrival != "constant" {
+		t.Errorf("the load is %+v", doc.Cells[0].Load)
+	}
+}
+
+func TestOneWrongByteInTenThousand(t *testing.T) {
+	doc, err := once(t, options(t), func(l *lab) *design {
+		return &design{units: [][]*cell{{mannered(t, l, "a", manner{wrong: 10_000}, 1500*time.Millisecond)}}, runs: 3}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := doc.Cells[0].Metrics.Errors[bench.FaultContent]
+	if doc.Verdict != bench.RepliesWrong || n == 0 || !strings.Contains(strings.Join(doc.Reasons, " "), "content") {
+		t.Errorf("%s, %d wrong, %q", doc.Verdict, n, doc.Reasons)
+	}
+	if f := doc.Cells[0].Runs; f[0].Client.FirstError == "" && f[1].Client.FirstError == "" && f[2].Client.FirstError == "" {
+		t.Error("the first wrong reply was not kept")
+	}
+}
+
+func TestServerAnswersGarbage(t *testing.T) {
+	doc, err := once(t, options(t), func(l *lab) *design {
+		return &design{units: [][]*cell{{mannered(t, l, "a", manner{garbage: 3}, 100*time.Millisecond)}}, runs: 6}
+	})
+	for _, want := range []string{"not one good reply", "malformed", "garbage", "I am confused"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+	if doc == nil || !doc.Verdict.Failed() || len(doc.Cells[0].Runs) != 1 {
+		t.Errorf("document: %+v", doc)
+	}
+}
+
+func TestServerStopsAnswering(t *testing.T) {
+	doc, err := once(t, options(t), func(l *lab) *design {
+		l.patience = 200 * time.Millisecond
+		return &design{units: [][]*cell{{mannered(t, l, "a", manner{silent: 3}, 100*time.Millisecond)}}, runs: 6}
+	})
+	if err == nil || !strings.Contains(err.Error(), "no reply came") || doc == nil || !doc.Verdict.Failed() {
+		t.Errorf("error: %v, document: %+v", err, doc)
+	}
+}
+
+func TestSameRate(t *testing.T) {
+	doc, err := once(t, options(t), func(l *lab) *design {
+		a := mannered(t, l, "a", manner{burn: 1000}, 150*time.Millisecond)
+		b := mannered(t, l, "b", manner{burn: 200_000}, 150*time.Millisecond)
+		d := &design{units: [][]*cell{{a, b}}, runs: 2, compare: []comparison{{name: "b to a", a: b, b: a, metric: claimCPU}}}
+		d.sameRate([]*cell{a, b}, 0)
+		return d
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := doc.Cells[2], doc.Cells[3]
+	if x.Load.Rate == nil || y.Load.Rate == nil || *x.Load.Rate != *y.Load.Rate || x.Load.Arrival != "poisson" || *x.Load.Rate < 1 {
+		t.Fatalf("loads %+v and %+v", x.Load, y.Load)
+	}
+	c := doc.Comparisons
+	if len(c) != 2 || c[0].At != atSaturation || c[1].At != atSameRate || c[1].Ratio == nil || *c[1].Ratio < 1.3 {
+		t.Errorf("comparisons: %+v", c)
+	}
+	if text := strings.Join(doc.Headline, "\n"); !strings.Contains(text, "loopback") || !strings.Contains(text, "same offered rate") {
+		t.Errorf("headline: %s", text)
+	}
+}
