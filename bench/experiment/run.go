@@ -231,7 +231,9 @@ func (s *session) document(failed error) *bench.Document {
 		Schema: bench.Schema, Command: s.lab.Command, Environment: s.environment,
 		Cells: []bench.Cell{}, Comparisons: []bench.Comparison{}, Verdict: bench.Valid, Reasons: []string{},
 	}
-	doc.Environment.Facts = s.lab.facts
+	for name, value := range s.lab.facts {
+		doc.Environment.Facts[name] = value
+	}
 	doc.Name = s.experiment.Name
 	doc.Design = &bench.Design{Repetitions: s.design.runs, Quick: s.lab.Quick, Seed: s.lab.Seed, Order: order}
 	doc.Noise, doc.Ceilings = s.design.noise(), s.design.ceilings()

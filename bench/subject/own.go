@@ -19,7 +19,7 @@ func Weighstone(binary, variant string, flags ...string) Recipe {
 			return append([]string{"serve", variant, "--addr", fmt.Sprintf("127.0.0.1:%d", port)}, flags...)
 		},
 		Announces: true,
-		Version:   digest(binary),
+		Version:   Digest(binary),
 	}
 }
 
@@ -37,12 +37,12 @@ func Floor(program, file string, closing bool) Recipe {
 			return args
 		},
 		Announces: true,
-		Version:   digest(program),
+		Version:   Digest(program),
 	}
 }
 
-// digest names a program that has no version by its bytes.
-func digest(path string) string {
+// Digest names a program that has no version by its bytes.
+func Digest(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return "unknown"
