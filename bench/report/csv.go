@@ -13,7 +13,7 @@ import (
 // csvHeading names the columns of [CSV].
 var csvHeading = []string{
 	"record", "subject", "against", "handler", "plan", "clients", "idle", "keepalive", "arrival", "rate_asked",
-	"run", "metric", "value", "lo", "hi", "n", "p", "published", "agrees", "verdict", "note",
+	"run", "metric", "value", "lo", "hi", "n", "p", "published", "agrees", "claimed", "how", "at", "verdict", "note",
 }
 
 // CSV writes the document as one table with a value a line. Its first column
@@ -67,7 +67,7 @@ func csvCell(c *csv.Writer, cell *bench.Cell) {
 		l["plan"] = *cell.Load.Plan
 	}
 	l.number("rate_asked", cell.Load.Rate)
-	for _, f := range figures(&cell.Metrics) {
+	for _, f := range append(figures(&cell.Metrics), serverFigures(cell.Server)...) {
 		if f.value == nil || f.value.Median == nil {
 			continue
 		}
@@ -89,7 +89,7 @@ func csvCell(c *csv.Writer, cell *bench.Cell) {
 	for i := range cell.Runs {
 		r := &cell.Runs[i]
 		l["run"], l["note"] = strconv.Itoa(r.Position), r.Discarded+r.Error
-		for _, f := range figures(&r.Figures) {
+		for _, f := range append(figures(&r.Figures), serverFigures(r.Server)...) {
 			if f.value != nil {
 				l["metric"] = f.name
 				l.number("value", f.value)
@@ -101,6 +101,9 @@ func csvCell(c *csv.Writer, cell *bench.Cell) {
 
 func csvComparison(c *csv.Writer, r *bench.Comparison) {
 	l := csvLine{"record": "comparison", "subject": r.A, "against": r.B, "metric": r.Metric, "note": r.Name}
+	if r.Note != "" {
+		l["note"] += "; " + r.Note
+	}
 	if r.Source != "" {
 		l["note"] += "; published: " + r.Source
 	}
@@ -112,5 +115,9 @@ func csvComparison(c *csv.Writer, r *bench.Comparison) {
 	if r.Agrees != nil {
 		l["agrees"] = strconv.FormatBool(*r.Agrees)
 	}
+	if r.Claimed != nil {
+		l["claimed"] = strconv.FormatBool(*r.Claimed)
+	}
+	l["how"], l["at"] = r.How, r.At
 	l.write(c)
 }

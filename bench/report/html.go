@@ -48,12 +48,17 @@ type page struct {
 	Ladders     []figureGroup
 	Details     []figureGroup
 	Cells       []cellRow
+	WhyHeading  []string
+	Why         []whyLine
+	Calls       []fact
+	Controls    []string
 	Environment []fact
 }
 
 type comparisonRow struct {
 	bench.Comparison
 	Unit, RatioText, Interval, PText, PublishedText, Conclusion string
+	Circumstances                                               string
 	Judgement                                                   string // class: agrees, contradicts or empty
 	Strip                                                       template.HTML
 }
@@ -67,6 +72,12 @@ type cellRow struct {
 }
 
 type fact struct{ Name, Value string }
+
+// A whyLine is the server's side of a cell.
+type whyLine struct {
+	Name    string
+	Columns []string
+}
 
 // A figureGroup is some charts that share their legend.
 type figureGroup struct {
@@ -96,6 +107,8 @@ func newPage(d *bench.Document) *page {
 	p.Ladders = ladderGroups(ladders(all))
 	p.Details = detailGroups(all)
 	p.cells(d.Cells)
+	p.why(d.Cells)
+	p.Controls = controls(d)
 	p.Environment = facts(&d.Environment)
 	return p
 }
@@ -127,7 +140,7 @@ func (p *page) compare(all []bench.Comparison) {
 	}
 	for i := range all {
 		c := &all[i]
-		row := comparisonRow{Comparison: *c, Unit: unit(c.Metric), RatioText: number(c.Ratio, significant), PublishedText: number(c.Published, significant), PText: number(c.P, decimals(3))}
+		row := comparisonRow{Comparison: *c, Unit: unit(c.Metric), RatioText: number(c.Ratio, significant), PublishedText: number(c.Published, significant), PText: number(c.P, decimals(3)), Circumstances: circumstances(c)}
 		if c.Lo != nil && c.Hi != nil {
 			row.Interval = fmt.Sprintf("[%s, %s]", significant(*c.Lo), significant(*c.Hi))
 		}
@@ -182,6 +195,21 @@ func (p *page) cells(all []bench.Cell) {
 			row.Bar = chart.Bar(*r.Median, orNaN(r.Lo), orNaN(r.Hi), most, strings.TrimSpace(row.Rate+" "+row.RateInterval))
 		}
 		p.Cells = append(p.Cells, row)
+	}
+}
+
+func (p *page) why(all []bench.Cell) {
+	for _, h := range why {
+		p.WhyHeading = append(p.WhyHeading, strings.ReplaceAll(strings.TrimPrefix(h, ">"), "us/", "\u00b5s/"))
+	}
+	for i := range all {
+		c := &all[i]
+		if row := whyRow(c); row != nil {
+			p.Why = append(p.Why, whyLine{cellName(c), row})
+		}
+		if text := syscalls(c.Syscalls); text != "" {
+			p.Calls = append(p.Calls, fact{cellName(c), text})
+		}
 	}
 }
 

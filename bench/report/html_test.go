@@ -162,7 +162,7 @@ func TestHTMLInChromium(t *testing.T) {
 		{"dark", "climbed", []string{"--window-size=1280,900", "--blink-settings=preferredColorScheme=0"}, map[string]int{"ratio": 3, "ratio-axis": 1, "lines": 2*6 + 4*3, "bar": 16}},
 		{"narrow", "climbed", []string{"--window-size=820,900"}, map[string]int{"ratio": 3, "ratio-axis": 1, "lines": 2*6 + 4*3, "bar": 16}},
 		{"hostile", "hostile", []string{"--window-size=1280,900"}, map[string]int{"ratio": 3, "ratio-axis": 1, "lines": 2*6 + 4*3, "bar": 16}},
-		{"measured", "measured", []string{"--window-size=1280,900"}, map[string]int{"ratio": 5, "ratio-axis": 1, "bar": 3}},
+		{"measured", "measured", []string{"--window-size=1280,900"}, map[string]int{"ratio": 6, "ratio-axis": 1, "bar": 3}},
 		{"one", "one", []string{"--window-size=1280,900"}, map[string]int{"ratio": 3, "ratio-axis": 1, "lines": 3, "bar": 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,8 +46,10 @@ func measured() *bench.Document {
 			Facts: map[string]string{"network": "loopback", "server_cores": "[0]", "client_cores": "[1]", "epoll.version": "sha256 0123", "epoll.command": "x"},
 		},
 		Cells: []bench.Cell{
-			{Variant: "epoll", Handler: "api/send", Load: load, Runs: []bench.Run{}, Metrics: api, Verdict: bench.ClientBound, Reasons: []string{"the client's core was 88 % busy"}},
-			{Variant: "epoll", Handler: "cgi-bin/send", Load: load, Runs: []bench.Run{}, Metrics: cgi, Verdict: bench.Valid, Reasons: []string{}},
+			{Variant: "epoll", Handler: "api/send", Load: load, Runs: []bench.Run{}, Metrics: api, Verdict: bench.ClientBound, Reasons: []string{"the client's core was 88 % busy"},
+				Name: "epoll, heavy: api", Server: &bench.Server[bench.Metric]{UserMicros: metric(20, 19, 21), SystemMicros: metric(71, 70, 73), VoluntarySwitches: metric(.31, .3, .4), RSSBytes: metric(12<<20, 12<<20, 13<<20), Threads: metric(5, 5, 5), EventsPerWait: metric(3.2, 3, 3.5)},
+				Syscalls: &bench.Syscalls{PerRequest: map[string]float64{"read": 1, "writev": 1, "epoll_wait": .312, "futex": .001}, Requests: 1000}},
+			{Variant: "epoll", Handler: "cgi-bin/send", Load: load, Runs: []bench.Run{}, Metrics: cgi, Verdict: bench.Valid, Reasons: []string{}, Syscalls: &bench.Syscalls{Note: "system calls were not counted: strace is not installed"}},
 			{Variant: "poll", Handler: "100.html", Load: bench.Load{Clients: 10, Keepalive: true, Idle: 8000, Arrival: "constant", Rate: num(500)}, Runs: []bench.Run{}, Metrics: few, Verdict: bench.Incomplete, Reasons: []string{}},
 		},
 		Comparisons: []bench.Comparison{
@@ -55,10 +57,16 @@ func measured() *bench.Document {
 			{Name: "epoll, static: the same twice", Metric: "server_cpu_us_per_request", Ratio: num(1.003), Lo: num(.98), Hi: num(1.02), P: num(0.7)},
 			{Name: "poll to epoll, 10 active", Metric: "server_cpu_us_per_request", Ratio: num(0.9), Lo: num(.85), Hi: num(.95), P: num(0.01), Published: num(1.4), Agrees: no()},
 			{Name: "interrupted", Metric: "requests_per_s", Ratio: num(2.5)},
+			{Name: "poll to epoll, at 2,000/s", Metric: "server_cpu_us_per_request", Ratio: num(1.03), Lo: num(1.01), Hi: num(1.05), Claimed: no(), Note: "the same server twice differed by up to a factor of 1.060", How: "unpaired", At: "same offered rate", EventsA: num(1.2), EventsB: num(1.3), EventsOf: "client"},
 			{Name: "not begun", Metric: "p99"},
 		},
-		Verdict: bench.Incomplete,
-		Reasons: []string{"ended after 5 of 12 runs: poll (pid 7) ended: exit status 4; its last lines were:\n\tout of luck", "h2o is not installed (Debian package h2o)"},
+		Verdict:  bench.Incomplete,
+		Headline: []string{"over loopback, 6 repetitions (quick: the fewest that have an interval), server on core 0, client on core 1"},
+		Design:   &bench.Design{Repetitions: 6, Quick: true, Seed: 7, Order: "shuffled, pairs interleaved"},
+		Noise:    []bench.Noise{{Subject: "epoll", Metric: "server_cpu_us_per_request", Ratio: num(1.003), Lo: num(.98), Hi: num(1.02), Spread: num(1.02)}},
+		Ceilings: []bench.Ceiling{{Server: "floor", Load: bench.Load{Clients: 64, Keepalive: true}, RequestsPerS: metric(61234, 60000, 62000)}},
+		Rankings: []bench.Ranking{{Metric: "requests_per_s", Groups: [][]string{{"epoll api"}, {"epoll cgi", "poll"}}}},
+		Reasons:  []string{"ended after 5 of 12 runs: poll (pid 7) ended: exit status 4; its last lines were:\n\tout of luck", "h2o is not installed (Debian package h2o)"},
 	}
 }
 

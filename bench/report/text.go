@@ -17,6 +17,9 @@ func Text(w io.Writer, d *bench.Document) error {
 	for _, r := range d.Reasons {
 		fmt.Fprintf(&b, "  - %s\n", strings.ReplaceAll(r, "\n", "\n    "))
 	}
+	if len(d.Headline) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(d.Headline, "\n"))
+	}
 	if len(d.Comparisons) > 0 {
 		b.WriteString("\n")
 		comparisons(d.Comparisons).write(&b)
@@ -24,8 +27,12 @@ func Text(w io.Writer, d *bench.Document) error {
 	if len(d.Cells) > 0 {
 		b.WriteString("\n")
 		cells(d.Cells).write(&b)
+		whyText(&b, d.Cells)
 		b.WriteString("\nmedians of the runs; in brackets the 95 % order-statistics interval of the median. us/req is the server's CPU time\n" +
 			"for each good reply, its children's included; server % and client % are how busy their cores were.\n")
+	}
+	if lines := controls(d); len(lines) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(lines, "\n"))
 	}
 	environment(&b, &d.Environment)
 	if _, err := w.Write(b.Bytes()); err != nil {
@@ -51,7 +58,11 @@ func comparisons(all []bench.Comparison) *table {
 		if c.Published != nil {
 			published = significant(*c.Published)
 		}
-		t.add(c.Name, unit(c.Metric), ratio, interval, p, published, conclusion(c))
+		of := unit(c.Metric)
+		if c.At != "" {
+			of += ", " + c.At
+		}
+		t.add(c.Name, of, ratio, interval, p, published, conclusion(c))
 	}
 	return t
 }
@@ -64,18 +75,22 @@ func conclusion(c *bench.Comparison) string {
 		words = append(words, "not measured")
 	case c.Lo == nil || c.Hi == nil:
 		words = append(words, "too few runs for an interval")
-	case *c.Lo <= 1 && 1 <= *c.Hi:
+	case c.Claimed != nil && !*c.Claimed, c.Claimed == nil && *c.Lo <= 1 && 1 <= *c.Hi:
 		words = append(words, "no difference shown")
+	}
+	if c.Note != "" {
+		words = append(words, c.Note)
 	}
 	if c.Agrees != nil && *c.Agrees {
 		words = append(words, "agrees with the published direction")
 	} else if c.Agrees != nil {
 		words = append(words, "CONTRADICTS the published direction")
 	}
+	text := strings.Join(words, "; ")
 	if c.Source != "" {
-		words = append(words, "("+c.Source+")")
+		text = strings.TrimSpace(text + " (" + c.Source + ")")
 	}
-	return strings.Join(words, " ")
+	return text
 }
 
 // unit is a metric in the words of the report.
@@ -102,6 +117,28 @@ func cells(all []bench.Cell) *table {
 			median(m.ServerCPUPercent, whole), median(m.ClientCPUPercent, whole), fmt.Sprint(m.Errors.Total()), string(c.Verdict))
 	}
 	return t
+}
+
+// whyText writes the servers' side of cells, and their system calls.
+func whyText(b *bytes.Buffer, all []bench.Cell) {
+	t := newTable(append([]string{"why"}, why...)...)
+	var calls []string
+	for i := range all {
+		c := &all[i]
+		if row := whyRow(c); row != nil {
+			t.add(append([]string{cellName(c)}, row...)...)
+		}
+		if text := syscalls(c.Syscalls); text != "" {
+			calls = append(calls, cellName(c)+": "+text)
+		}
+	}
+	if len(t.rows) > 1 {
+		b.WriteString("\n")
+		t.write(b)
+	}
+	if len(calls) > 0 {
+		fmt.Fprintf(b, "\nsystem calls a request, from a pass of their own\n  %s\n", strings.Join(calls, "\n  "))
+	}
 }
 
 // offered is a load in words.
