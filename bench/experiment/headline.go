@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/weighstone/weighstone/bench"
@@ -18,6 +19,9 @@ func (d *design) headline(doc *bench.Document) []string {
 	}
 	lines := []string{fmt.Sprintf("over loopback, %d repetitions%s, server on core %s, client on core %s",
 		d.runs, quick, doc.Environment.Facts["server_cores"], doc.Environment.Facts["client_cores"])}
+	if text := warmupText(doc.Cells); text != "" {
+		lines = append(lines, text)
+	}
 	for _, n := range doc.Noise {
 		if n.Spread != nil {
 			lines = append(lines, fmt.Sprintf("the same server twice (%s): %s differ by a factor of up to %.3f; smaller differences are not claimed",
@@ -32,6 +36,26 @@ func (d *design) headline(doc *bench.Document) []string {
 		}
 	}
 	return lines
+}
+
+// warmupText says how much was dropped at the beginning of runs.
+func warmupText(cells []bench.Cell) string {
+	var all []float64
+	for i := range cells {
+		for k := range cells[i].Runs {
+			if r := &cells[i].Runs[k]; r.Discarded == "" && r.Error == "" && r.WarmupS > 0 {
+				all = append(all, r.WarmupS)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	least, most := slices.Min(all), slices.Max(all)
+	if least == most {
+		return fmt.Sprintf("warm-up dropped before each run: %.2g s", most)
+	}
+	return fmt.Sprintf("warm-up dropped before each run: %.2g to %.2g s, as the rate of each 100 ms had settled", least, most)
 }
 
 func words(metric string) string {

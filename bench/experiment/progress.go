@@ -38,5 +38,5 @@ func (c *clock) left() time.Duration {
 		return c.cost
 	}
 	factor := float64(time.Since(c.begun)) / float64(c.spent)
-	return time.Duration(factor * float64(c.cost-c.spent))
+	return max(0, time.Duration(factor*float64(c.cost-c.spent)))
 }

@@ -27,6 +27,9 @@ func Text(w io.Writer, d *bench.Document) error {
 	if len(d.Cells) > 0 {
 		b.WriteString("\n")
 		cells(d.Cells).write(&b)
+		if d.Name == cardName {
+			spectrum(&b, d.Cells)
+		}
 		whyText(&b, d.Cells)
 		b.WriteString("\nmedians of the runs; in brackets the 95 % order-statistics interval of the median. us/req is the server's CPU time\n" +
 			"for each good reply, its children's included; server % and client % are how busy their cores were.\n")
@@ -77,6 +80,8 @@ func conclusion(c *bench.Comparison) string {
 		words = append(words, "too few runs for an interval")
 	case c.Claimed != nil && !*c.Claimed, c.Claimed == nil && *c.Lo <= 1 && 1 <= *c.Hi:
 		words = append(words, "no difference shown")
+	case c.Claimed != nil:
+		words = append(words, "a difference is shown")
 	}
 	if c.Note != "" {
 		words = append(words, c.Note)
