@@ -1,11 +1,6 @@
 package load
 
-import (
-	"encoding/json"
-	"io"
-
-	"github.com/weighstone/weighstone/bench"
-)
+import "github.com/weighstone/weighstone/bench"
 
 // Document is a result, or those of a ladder, as a document with a cell of one
 // run for each. command is the command line, env where it ran.
@@ -66,12 +61,4 @@ func single(f bench.Figures[float64]) bench.Figures[bench.Metric] {
 		LatencyMS: q(f.LatencyMS), ConnectMS: q(f.ConnectMS), ErrorsPerS: m(f.ErrorsPerS), Errors: f.Errors,
 		Little: m(f.Little), ClientCPUPercent: m(f.ClientCPUPercent), EventsPerWait: m(f.EventsPerWait),
 	}
-}
-
-// WriteJSON writes results as a document; see [Document].
-func WriteJSON(w io.Writer, command []string, env bench.Environment, results ...*Result) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(Document(command, env, results...))
 }

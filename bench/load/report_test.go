@@ -101,9 +101,11 @@ func TestWriteLadder(t *testing.T) {
 	golden(t, "ladder.txt", b.Bytes())
 }
 
-func TestWriteJSON(t *testing.T) {
+func TestDocument(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, []string{"weighstone", "load"}, bench.Environment{Kernel: "6.1", Cores: 2}, made(1000, bench.FaultReset)); err != nil {
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(Document([]string{"weighstone", "load"}, bench.Environment{Kernel: "6.1", Cores: 2}, made(1000, bench.FaultReset))); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "result.json", b.Bytes())

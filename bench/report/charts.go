@@ -202,10 +202,12 @@ func spectrumChart(of string, cells []*bench.Cell) template.HTML {
 	return out.SVG()
 }
 
+// secondsChart draws a figure of each run second by second. A run of a single
+// second has no course to draw.
 func secondsChart(of, unit string, cells []*bench.Cell, value func(*bench.Second) *float64) template.HTML {
 	out := chart.Lines{
 		Title: unit + " in each second: " + of,
-		X:     chart.Axis{Label: "s since the start of the run", Format: short}, Y: chart.Axis{Label: unit, Zero: true, Format: short},
+		X:     chart.Axis{Label: "s since the start of the run", Zero: true, Format: short}, Y: chart.Axis{Label: unit, Zero: true, Format: short},
 	}
 	eachRun(cells, func(i int, r *bench.Run) {
 		line := chart.Line{Series: i, Thin: true}
@@ -218,7 +220,7 @@ func secondsChart(of, unit string, cells []*bench.Cell, value func(*bench.Second
 				line.Points = append(line.Points, chart.Point{X: s.AtS + s.ForS/2, Y: *v, Lo: *v, Hi: *v, Title: significant(*v)})
 			}
 		}
-		if len(line.Points) > 0 {
+		if len(line.Points) > 1 {
 			out.Lines = append(out.Lines, line)
 		}
 	})

@@ -66,6 +66,9 @@ func (c *Lines) SVG() template.HTML {
 	if !xs.any {
 		return ""
 	}
+	if c.X.Zero {
+		xs.add(0)
+	}
 	for _, t := range c.X.At {
 		xs.add(t.Value)
 	}
