@@ -63,15 +63,22 @@ func (d *design) sameRate(cells []*cell, saturated ...int) {
 // pilotTime is how long a pilot run lasts, after a warm-up of a quarter.
 const pilotTime = 400 * time.Millisecond
 
-// pilots is how many pilot runs the design needs.
-func (d *design) pilots() int {
-	seen := map[*cell]bool{}
+// pilots are the cells that need a pilot run.
+func (d *design) pilots() map[*cell]bool {
+	need := map[*cell]bool{}
 	for _, c := range d.cells() {
 		for _, h := range c.load.half {
-			seen[h] = true
+			need[h] = true
 		}
 	}
-	return len(seen)
+	return need
+}
+
+// pilotCost is what the pilot run of a cell takes, about.
+func (c *cell) pilotCost() time.Duration {
+	short := *c
+	short.load.warmup, short.load.duration = pilotTime/4, pilotTime
+	return short.took()
 }
 
 // pilot finds out what the slowest of the cells can do that an open loop is to
@@ -91,7 +98,7 @@ func (s *session) pilot(ctx context.Context) error {
 					return fmt.Errorf("%s: %w", h.name, err)
 				}
 				rates[h] = rate
-				s.clock.spent += pilotTime
+				s.clock.spent += h.pilotCost()
 			}
 			least = min(least, rates[h])
 		}
@@ -103,7 +110,7 @@ func (s *session) pilot(ctx context.Context) error {
 // peak is the rate of a cell in a short closed loop.
 func (l *lab) peak(ctx context.Context, c *cell) (float64, error) {
 	short := *c
-	short.load.warmup, short.load.duration, short.load.idle = pilotTime/4, pilotTime, 0
+	short.load.warmup, short.load.duration = pilotTime/4, pilotTime
 	run, err := l.measure(ctx, &short)
 	for again := 0; again < emptyRuns && errors.Is(err, errEmpty); again++ {
 		run, err = l.measure(ctx, &short)

@@ -129,7 +129,10 @@ func (s *session) cost() (sum time.Duration) {
 			}
 		}
 	}
-	return sum + time.Duration(s.design.pilots())*pilotTime
+	for c := range s.design.pilots() {
+		sum += c.pilotCost()
+	}
+	return sum
 }
 
 func (s *session) round(ctx context.Context, round int) error {
@@ -141,7 +144,7 @@ func (s *session) round(ctx context.Context, round int) error {
 				return err
 			}
 		}
-		if s.design.pilots() > 0 {
+		if len(s.design.pilots()) > 0 {
 			// The first round's servers are to be as fresh as the others'.
 			if err := errors.Join(s.pilot(ctx), s.lab.down()); err != nil {
 				return err
@@ -178,6 +181,9 @@ func (s *session) timed(ctx context.Context, c *cell, round int) error {
 		}
 		again := err == nil && c.extend(&run)
 		c.runs = append(c.runs, run)
+		if errors.Is(err, errEmpty) && c.load.open() {
+			return nil // more was offered than the server could do; the others go on
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
