@@ -53,6 +53,8 @@ type Options struct {
 	Variants []string // of our servers, instead of the experiment's own choice
 	Subjects []Remote // servers that run already, beside them
 
+	LinkMbit float64 // speed of the network in 10^6 bits a second; 0: not known
+
 	Binary   string // the weighstone program; empty: this one
 	FloorDir string // where floor and spawn are; empty: floor/ beside Binary
 	CGIDir   string // where the CGI programs are; empty: cgi/ beside Binary

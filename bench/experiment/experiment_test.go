@@ -97,6 +97,7 @@ func TestRun(t *testing.T) {
 	o := options(t)
 	o.OutDir = filepath.Join(t.TempDir(), "new")
 	o.Command = []string{"bench", "pair"}
+	o.LinkMbit = 1e6
 	var stages []Progress
 	o.Progress = func(p Progress) { stages = append(stages, p) }
 	doc, err := pair(t, 6, "").run(context.Background(), o)
@@ -111,7 +112,7 @@ func TestRun(t *testing.T) {
 	for _, c := range doc.Cells {
 		m := &c.Metrics
 		for name, v := range map[string]*bench.Metric{"rate": m.RequestsPerS, "server CPU": m.ServerCPUMicros,
-			"server CPU %": m.ServerCPUPercent, "client CPU %": m.ClientCPUPercent, "p50": m.LatencyMS.P50} {
+			"server CPU %": m.ServerCPUPercent, "client CPU %": m.ClientCPUPercent, "network %": m.NetworkPercent, "p50": m.LatencyMS.P50} {
 			if v == nil || v.Median == nil || *v.Median <= 0 || v.Lo == nil || v.N != 6 {
 				t.Errorf("%s: %s is %+v", c.Variant, name, v)
 			}

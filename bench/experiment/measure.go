@@ -57,6 +57,9 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 		return run, fmt.Errorf("the run did not end in time: %w", limited.Err())
 	}
 	run.Run = figures(result)
+	if l.LinkMbit > 0 && run.ThroughputMbitS != nil {
+		run.NetworkPercent = bench.Number(100 * *run.ThroughputMbitS / l.LinkMbit)
+	}
 	run.settle(result, c.load.warmup, c.load.duration)
 	if result.IdleLost > 0 {
 		return run, fmt.Errorf("%d of %d idle connections were closed meanwhile", result.IdleLost, result.IdleOpened)

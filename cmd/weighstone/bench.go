@@ -29,6 +29,7 @@ type benchRunCmd struct {
 	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice."`
 	Subject  []string `sep:"none" placeholder:"NAME=URL" help:"A server that runs already, beside ours."`
 	Output   string   `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat) or webstone."`
+	LinkMbit float64  `placeholder:"N" help:"The speed of the network, to say what share of it was used."`
 	Fixtures string   `placeholder:"DIR" help:"The content; by default in the user's cache."`
 	Seed     uint64   `default:"1" help:"Of the order of runs."`
 }
@@ -81,7 +82,10 @@ func (c *benchRunCmd) Run(s *streams) error {
 func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 	o := experiment.Options{
 		Quick: c.Quick, Variants: c.Variants, Fixtures: c.Fixtures, OutDir: c.Out,
-		Seed: c.Seed, Command: s.args, Log: s.log(),
+		Seed: c.Seed, LinkMbit: c.LinkMbit, Command: s.args, Log: s.log(),
+	}
+	if c.LinkMbit < 0 {
+		return o, usagef("--link-mbit: expected a number above 0, but got %v", c.LinkMbit)
 	}
 	for _, name := range c.Names {
 		if _, err := experiment.Find(name); err != nil {
