@@ -86,8 +86,12 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 // errInterrupted says that the user had enough.
 var errInterrupted = errors.New("interrupted")
 
-// emptyRuns is how often a run is repeated in which nothing came back.
-const emptyRuns = 2
+// emptyRuns is how often a run is repeated in which nothing came back, and
+// emptyCells how many cells in a row may have such a run to the end.
+const (
+	emptyRuns  = 2
+	emptyCells = 2
+)
 
 // A session is one run of an experiment.
 type session struct {
@@ -98,6 +102,7 @@ type session struct {
 
 	clock    clock
 	position int // of the next run among all
+	empty    int // cells in a row of which nothing came back
 	rate     float64
 }
 
@@ -181,12 +186,16 @@ func (s *session) timed(ctx context.Context, c *cell, round int) error {
 		}
 		again := err == nil && c.extend(&run)
 		c.runs = append(c.runs, run)
-		if errors.Is(err, errEmpty) && c.load.open() {
-			return nil // more was offered than the server could do; the others go on
-		}
 		if err != nil {
+			// One cell may have met a machine that stood still, or was offered
+			// more than its server could do: the others go on.
+			if s.empty++; errors.Is(err, errEmpty) && s.empty < emptyCells {
+				s.lab.Log.Warn("a run is given up", "cell", c.name, "reason", err)
+				return nil
+			}
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
+		s.empty = 0
 		if s.rate = 0; run.RequestsPerS != nil {
 			s.rate = *run.RequestsPerS
 		}
