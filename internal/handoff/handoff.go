@@ -77,6 +77,9 @@ func New(o Options) (*Handoff, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := checkPIDFile(o.PIDFile); err != nil {
+		return nil, fmt.Errorf("prepare the pid file: %w", err)
+	}
 	upg, err := tableflip.New(tableflip.Options{UpgradeTimeout: o.Timeout, PIDFile: o.PIDFile})
 	if err != nil {
 		return nil, fmt.Errorf("prepare restarts: %w", err)
@@ -160,16 +163,5 @@ func (h *Handoff) upgrade() error {
 		if err == nil || err.Error() != "parent hasn't exited" || time.Since(begun) > settle {
 			return err
 		}
-	}
-}
-
-// RemovePIDFile removes the pid file if it still names this process.
-func (h *Handoff) RemovePIDFile() {
-	if h.opts.PIDFile == "" {
-		return
-	}
-	b, err := os.ReadFile(h.opts.PIDFile)
-	if err == nil && string(b) == fmt.Sprint(os.Getpid()) {
-		os.Remove(h.opts.PIDFile)
 	}
 }
