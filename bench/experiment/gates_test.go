@@ -27,8 +27,8 @@ func TestAFifthMoreCPUShows(t *testing.T) {
 	var last *bench.Document
 	for range 3 {
 		doc, err := once(t, o, func(l *lab) *design {
-			a := mannered(t, l, "a", manner{burn: burn}, 150*time.Millisecond)
-			b := mannered(t, l, "b", manner{burn: burn * 5 / 4}, 150*time.Millisecond)
+			a := mannered(t, l, "a", manner{burn: burn}, 100*time.Millisecond)
+			b := mannered(t, l, "b", manner{burn: burn * 5 / 4}, 100*time.Millisecond)
 			d := &design{units: [][]*cell{{a, b}}, runs: 9, compare: []comparison{{name: "b to a", a: b, b: a, metric: claimCPU}}}
 			d.controls.twins = twinsOf(a, a.subject.(*subject.Local))
 			return d
@@ -105,8 +105,8 @@ func TestServerStopsAnswering(t *testing.T) {
 
 func TestSameRate(t *testing.T) {
 	doc, err := once(t, options(t), func(l *lab) *design {
-		a := mannered(t, l, "a", manner{burn: 1000}, 150*time.Millisecond)
-		b := mannered(t, l, "b", manner{burn: 200_000}, 150*time.Millisecond)
+		a := mannered(t, l, "a", manner{burn: 1000}, 100*time.Millisecond)
+		b := mannered(t, l, "b", manner{burn: 200_000}, 100*time.Millisecond)
 		d := &design{units: [][]*cell{{a, b}}, runs: 2, compare: []comparison{{name: "b to a", a: b, b: a, metric: claimCPU}}}
 		d.sameRate([]*cell{a, b}, 0)
 		return d
