@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
@@ -55,6 +56,41 @@ func (w waits) per(before waits) *float64 {
 		return nil
 	}
 	return bench.Number(float64(w.events-before.events) / float64(w.waits-before.waits))
+}
+
+// A counting asks a server for its counters when a window begins and when it
+// ends, beside the load and without holding it up: the two requests are among
+// those that are counted, but thousands are. A nil counting asks nobody.
+type counting struct {
+	ctx   context.Context
+	base  string
+	asked sync.WaitGroup
+	seen  [2]waits
+	ok    [2]bool
+}
+
+func newCounting(ctx context.Context, base string) *counting { return &counting{ctx: ctx, base: base} }
+
+// look asks at the beginning (0) or the end (1).
+func (c *counting) look(at int) {
+	if c != nil {
+		c.asked.Go(func() { c.seen[at], c.ok[at] = waitsOf(c.ctx, c.base) })
+	}
+}
+
+func (c *counting) wait() {
+	if c != nil {
+		c.asked.Wait()
+	}
+}
+
+// perWait returns the events per wait in the window, nil when nobody knows.
+func (c *counting) perWait() *float64 {
+	c.wait()
+	if c == nil || !c.ok[0] || !c.ok[1] {
+		return nil
+	}
+	return c.seen[1].per(c.seen[0])
 }
 
 // summariseServer returns what the server used over the runs that count, nil

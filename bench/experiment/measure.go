@@ -32,10 +32,13 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 		return run, err
 	}
 	w := &window{subject: c.subject, serverCPUs: l.serverCPUs, clientCPUs: l.clientCPUs}
-	before, counts := waits{}, false
 	if !l.countless[c.subject] {
-		before, counts = waitsOf(ctx, base)
+		_, counts := waitsOf(ctx, base)
 		l.countless[c.subject] = !counts
+	}
+	if !l.countless[c.subject] {
+		w.counts = newCounting(ctx, base)
+		defer w.counts.wait()
 	}
 	limited, cancel := context.WithTimeout(ctx, c.took()+time.Minute)
 	defer cancel()
@@ -76,10 +79,8 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	if err := w.addTo(&run, result); err != nil {
 		return run, err
 	}
-	if counts && run.Server != nil {
-		if after, ok := waitsOf(ctx, base); ok {
-			run.Server.EventsPerWait = after.per(before)
-		}
+	if run.Server != nil {
+		run.Server.EventsPerWait = w.counts.perWait()
 	}
 	return run, nil
 }
@@ -140,6 +141,7 @@ type window struct {
 
 	first, last moment
 	err         error // of the server's usage
+	counts      *counting
 }
 
 // A moment is the state of all clocks.
@@ -172,8 +174,15 @@ func (w *window) cores() []int {
 	return slices.Compact(all)
 }
 
-func (w *window) begin() { w.first = w.look() }
-func (w *window) end()   { w.last = w.look() }
+func (w *window) begin() {
+	w.first = w.look()
+	w.counts.look(0)
+}
+
+func (w *window) end() {
+	w.last = w.look()
+	w.counts.look(1)
+}
 
 // addTo adds the server's side to a run, and what disturbed both. A server
 // that runs elsewhere has none.
