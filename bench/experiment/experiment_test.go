@@ -112,14 +112,10 @@ func TestRun(t *testing.T) {
 	for _, c := range doc.Cells {
 		m := &c.Metrics
 		for name, v := range map[string]*bench.Metric{"rate": m.RequestsPerS, "server CPU": m.ServerCPUMicros,
-			"server CPU %": m.ServerCPUPercent, "client CPU %": m.ClientCPUPercent, "network %": m.NetworkPercent} {
+			"server CPU %": m.ServerCPUPercent, "client CPU %": m.ClientCPUPercent, "network %": m.NetworkPercent, "longest": m.LatencyMS.Max} {
 			if v == nil || v.Median == nil || *v.Median <= 0 || v.Lo == nil || v.N != 6 {
 				t.Errorf("%s: %s is %+v", c.Variant, name, v)
 			}
-		}
-		// On a machine that stands still a run may have too few samples for one.
-		if v := m.LatencyMS.P50; v == nil || v.Median == nil || *v.Median <= 0 {
-			t.Errorf("%s: p50 is %+v", c.Variant, v)
 		}
 		if n := m.Errors.Total(); n > 0 || len(c.Runs) != 6 {
 			t.Errorf("%s: %d errors in %d runs", c.Variant, n, len(c.Runs))

@@ -33,13 +33,22 @@ func summarise(runs []bench.Run) bench.Figures[bench.Metric] {
 		}
 		return metricOf(stat.Median(xs))
 	}
+	// A quantile that only some runs have the samples for would be that of the
+	// fast runs alone.
+	common := func(of func(*bench.Figures[float64]) *float64) *bench.Metric {
+		m := median(of)
+		if m == nil || m.N < len(kept) {
+			return nil
+		}
+		return m
+	}
 	type figures = bench.Figures[float64]
 	quantiles := func(of func(*figures) *bench.Quantiles[float64]) bench.Quantiles[bench.Metric] {
 		return bench.Quantiles[bench.Metric]{
-			P50:  median(func(f *figures) *float64 { return of(f).P50 }),
-			P90:  median(func(f *figures) *float64 { return of(f).P90 }),
-			P99:  median(func(f *figures) *float64 { return of(f).P99 }),
-			P999: median(func(f *figures) *float64 { return of(f).P999 }),
+			P50:  common(func(f *figures) *float64 { return of(f).P50 }),
+			P90:  common(func(f *figures) *float64 { return of(f).P90 }),
+			P99:  common(func(f *figures) *float64 { return of(f).P99 }),
+			P999: common(func(f *figures) *float64 { return of(f).P999 }),
 			Max:  median(func(f *figures) *float64 { return of(f).Max }),
 			Mean: median(func(f *figures) *float64 { return of(f).Mean }),
 		}

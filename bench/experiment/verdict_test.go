@@ -222,6 +222,10 @@ func TestSummarise(t *testing.T) {
 	for i, r := range made(8, nil) {
 		r.RequestsPerS = bench.Number(float64(i + 1))
 		r.LatencyMS.P99 = nil
+		r.LatencyMS.P90 = bench.Number(2)
+		if i > 3 { // only these have the samples for it
+			r.LatencyMS.P999 = bench.Number(5)
+		}
 		r.Errors[bench.FaultReset] = 2
 		runs = append(runs, r.Run)
 	}
@@ -229,6 +233,9 @@ func TestSummarise(t *testing.T) {
 	m := summarise(runs)
 	if *m.RequestsPerS.Median != 5.5 || *m.RequestsPerS.Lo != 3 || *m.RequestsPerS.Hi != 8 || m.RequestsPerS.N != 6 {
 		t.Errorf("rate: %+v", m.RequestsPerS)
+	}
+	if m.LatencyMS.P90 == nil || m.LatencyMS.P999 != nil {
+		t.Errorf("quantiles are not those that all runs have: %+v", m.LatencyMS)
 	}
 	if m.LatencyMS.P99 != nil || m.NetworkPercent != nil {
 		t.Error("there is a figure that no run has")
