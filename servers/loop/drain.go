@@ -65,10 +65,11 @@ func (l *loop) cutOff() {
 				l.destroy(c)
 				continue
 			}
-			l.clientGone(c)
+			// First, or a handler that gives up at once would still send a reply.
 			if err := unix.Shutdown(c.fd, unix.SHUT_RDWR); err != nil {
 				l.log.Debug("shut connection down", "err", err)
 			}
+			l.clientGone(c)
 			l.lists[i].remove(c)
 			l.slot.Conns[c.state].Add(-1)
 			l.conns[c.fd] = nil
