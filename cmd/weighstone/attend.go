@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // signals are what an operator can tell a serving process.
@@ -31,6 +32,10 @@ func (s *signals) stop() {
 // errCut fails a server that was told twice to end, and so has cut off what
 // was in flight.
 var errCut = errors.New("ended at once, before all replies were sent")
+
+// echo is how soon after the first a second signal to end is taken for the
+// same: timeout(1) and shells signal a process and then its whole group.
+const echo = 50 * time.Millisecond
 
 // attend waits for signals while the server serves, and drains it.
 func (v *service) attend(sig *signals, served <-chan error) error {
@@ -76,9 +81,13 @@ func (v *service) drain(sig *signals, served <-chan error) error {
 	defer cancel()
 	drained := make(chan error, 1)
 	go func() { drained <- v.server.Drain(ctx) }()
+	told := time.Now()
 	for {
 		select {
 		case <-sig.end:
+			if time.Since(told) < echo {
+				continue
+			}
 			return errCut
 		case <-sig.reopen:
 			v.reopen()

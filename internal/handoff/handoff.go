@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -20,13 +21,6 @@ import (
 // (tableflip's parent.go). If it stayed set, any program that we start and
 // that uses the library would take itself for a successor and die.
 const parentVariable = "TABLEFLIP_HAS_PARENT_7DIU3"
-
-// The pipes to and from the predecessor (tableflip's parent.go). The library
-// leaves them open across exec: without our flag each CGI program holds them.
-const (
-	readyPipe = 3
-	namesPipe = 4
-)
 
 // The reasons to refuse a restart that a caller may want to tell apart.
 var (
@@ -88,9 +82,12 @@ func New(o Options) (*Handoff, error) {
 	if !upg.HasParent() {
 		close(h.alone)
 	} else {
-		unix.CloseOnExec(readyPipe)
-		unix.CloseOnExec(namesPipe)
 		go h.awaitPredecessor()
+	}
+	// What we were started with is for no child of ours: the library's pipes to
+	// the predecessor, which it leaves open across exec (measured), and whatever a shell or supervisor left open.
+	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("mark inherited descriptors close-on-exec: %w", err)
 	}
 	if err := os.Unsetenv(parentVariable); err != nil {
 		return nil, fmt.Errorf("prepare restarts: %w", err)
