@@ -42,6 +42,7 @@ func (e *Engine) Reply(ctx *fasthttp.RequestCtx) {
 // it. The name is for errors.
 func NewEngine(name string, o weighstone.Options, s *fasthttp.Server) *Engine {
 	e := &Engine{hub: netconn.NewHub(o), http: s, name: name}
+	e.hub.Judge = judge
 	e.pool.New = func() any { return new(Exchange) }
 	s.Name = weighstone.Software
 	s.NoDefaultServerHeader = false

@@ -83,17 +83,26 @@ type fields struct{ header *fasthttp.RequestHeader }
 
 // Get implements weighstone.Fields.
 func (f *fields) Get(name string) []byte {
-	if name == "Expect" && f.header.PeekCanonical(expectName) != nil {
-		return f.asSent(expectName) // headerReceived may have set it
+	switch name {
+	case "Host", "Content-Type", "User-Agent", "Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Cookie":
+		// The library keeps these apart, in buffers that it uses again: an
+		// absent line is nil or empty, as the requests before had it.
+		return f.asSent(name)
+	case "Expect":
+		if f.header.PeekCanonical(expectName) != nil {
+			return f.asSent(name) // headerReceived may have set it
+		}
+		return nil
 	}
 	return f.header.PeekCanonical(unsafe.Slice(unsafe.StringData(name), len(name)))
 }
 
 // asSent returns the value of the first line with this name as the client sent
 // it, nil when there is none.
-func (f *fields) asSent(name []byte) []byte {
+func (f *fields) asSent(name string) []byte {
 	for line := range bytes.Lines(f.header.RawHeaders()) {
-		if key, value, _ := bytes.Cut(line, []byte(":")); bytes.EqualFold(key, name) {
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		if len(key) == len(name) && bytes.EqualFold(key, view(name)) {
 			return bytes.TrimSpace(value)
 		}
 	}

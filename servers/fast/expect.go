@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/http1"
 	"github.com/weighstone/weighstone/servers/netconn"
 )
 
@@ -63,6 +64,9 @@ func (e *Engine) refuse(ctx *fasthttp.RequestCtx, err error) {
 		c.Exchange = nil
 		e.free(x)
 	}
+	if c.Refused() { // by the gate, and counted there
+		return
+	}
 	status := http.StatusBadRequest
 	var small *fasthttp.ErrSmallBuffer
 	var late interface{ Timeout() bool }
@@ -77,5 +81,36 @@ func (e *Engine) refuse(ctx *fasthttp.RequestCtx, err error) {
 	c.Unread()
 	x.Fail(status)
 	x.Out.Close = true
+	ctx.Response.SkipBody = ctx.IsHead()
 	e.reply(x)
+}
+
+// judge refuses the heads that the parser of the library refuses though they
+// are well-formed, since it forgets the method then, and would send a body to
+// HEAD (header.go, readLoop, validateRequestURI and validate). An empty Host,
+// which RFC 9110 section 7.2 has sent when the target has no authority, is
+// among them: the library takes it for an absent one.
+func judge(head *http1.Request) (status int) {
+	host := len(head.Host) > 0 || head.Minor == 0
+	switch target := head.Target; {
+	case host && readable(string(head.Method), target):
+		return 0
+	case target[0] != '/' && string(head.Method) == http.MethodConnect:
+		return http.StatusNotImplemented
+	}
+	return http.StatusBadRequest
+}
+
+// readable says whether the library takes target for one of method.
+func readable(method string, target []byte) bool {
+	if target[0] == '/' {
+		return true
+	}
+	if string(target) == "*" {
+		return method == http.MethodOptions
+	}
+	if scheme, _, ok := bytes.Cut(target, []byte("://")); ok {
+		return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
+	}
+	return method == http.MethodConnect
 }

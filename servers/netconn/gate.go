@@ -217,12 +217,19 @@ func (g *gate) passHead(c *Conn, b []byte, first bool) (n int) {
 	head := heads.Get().(*http1.Request)
 	defer heads.Put(head)
 	n, status := head.Parse(b, min(g.seen, len(b)), &c.hub.heads)
+	bare := false
+	if n > 0 && status == 0 && c.hub.Judge != nil {
+		if status = c.hub.Judge(head); status != 0 && !first {
+			return 0
+		}
+		bare = string(head.Method) == http.MethodHead
+	}
 	switch {
 	case n == 0 && !first:
 		return 0
 	case status != 0:
 		g.shut(io.ErrUnexpectedEOF)
-		c.Refuse(status)
+		c.refuseHead(status, bare)
 		return 0
 	case n == 0:
 		g.seen = len(b)

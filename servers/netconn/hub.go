@@ -21,6 +21,11 @@ type Hub struct {
 	Access weighstone.AccessLog
 	Log    *slog.Logger
 
+	// Judge, unless nil, refuses with a status what the strict parser accepts
+	// and the library would refuse in its own way. It returns 0 to accept. Set
+	// it before Listen.
+	Judge func(head *http1.Request) (status int)
+
 	site     *weighstone.Site
 	heads    http1.Limits
 	slots    []*weighstone.Slot

@@ -29,7 +29,15 @@ func (c *Conn) replace(b []byte) (int, error) {
 
 // Refuse answers a head that no exchange was made of, once, counts and logs
 // that, and leaves the connection to be closed.
-func (c *Conn) Refuse(status int) {
+func (c *Conn) Refuse(status int) { c.refuseHead(status, false) }
+
+// Refused says that the connection has had its refusal, which is counted and
+// logged: what the library makes of the end of its input then is not.
+func (c *Conn) Refused() bool { return c.refused }
+
+// refuseHead is Refuse, for a HEAD if bare: with the length of a body, and
+// without the body.
+func (c *Conn) refuseHead(status int, bare bool) {
 	c.Shut() // net/http would wait for a body that it has refused
 	if c.refused {
 		return
@@ -44,8 +52,12 @@ func (c *Conn) Refuse(status int) {
 		"Connection: close\r\n" +
 		"Content-Type: " + x.Out.Type + "\r\n" +
 		"Content-Length: " + strconv.FormatInt(x.Out.Body.Length, 10) + "\r\n\r\n")
-	_, _ = c.write(append(b, x.Scratch...))
-	c.Answered(&x, status, x.Out.Body.Length)
+	var body []byte
+	if !bare {
+		body = x.Scratch
+	}
+	_, _ = c.write(append(b, body...))
+	c.Answered(&x, status, int64(len(body)))
 }
 
 // Answered counts and logs a finished exchange of which sent bytes of body were

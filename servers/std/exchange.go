@@ -57,6 +57,9 @@ type fields struct {
 // Get implements weighstone.Fields.
 func (f *fields) Get(name string) []byte {
 	if name == "Host" {
+		if f.host == "" { // net/http does not tell an empty one from none
+			return nil
+		}
 		return view(f.host)
 	}
 	if v := f.header[name]; len(v) > 0 {

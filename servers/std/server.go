@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/http1"
 	"github.com/weighstone/weighstone/servers/netconn"
 )
 
@@ -24,6 +26,7 @@ type server struct {
 // New makes a server; it starts nothing.
 func New(o weighstone.Options) weighstone.Server {
 	s := &server{hub: netconn.NewHub(o)}
+	s.hub.Judge = judge
 	s.pool.New = func() any { return new(exchange) }
 	s.http = http.Server{
 		Handler:                      s,
@@ -34,6 +37,18 @@ func New(o weighstone.Options) weighstone.Server {
 		ErrorLog:                     slog.NewLogLogger(s.hub.Log.Handler(), slog.LevelDebug),
 	}
 	return s
+}
+
+// judge refuses a HEAD whose target net/http would refuse, since that sends a
+// body with its refusal (server.go, conn.serve).
+func judge(head *http1.Request) (status int) {
+	if string(head.Method) != http.MethodHead {
+		return 0
+	}
+	if _, err := url.ParseRequestURI(string(head.Target)); err != nil {
+		return http.StatusBadRequest
+	}
+	return 0
 }
 
 // slack is what net/http adds to MaxHeaderBytes, in bytes (server.go,

@@ -1,0 +1,65 @@
+package servertest_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/servertest"
+)
+
+// A lineCount is an access log that counts.
+type lineCount struct{ n atomic.Uint64 }
+
+func (l *lineCount) Exchange(*weighstone.Exchange, int, int64) { l.n.Add(1) }
+
+// TestMalformedCountedOnce: a request whose head is refused is one request, one
+// response and one line in the access log, first on a connection or not.
+func TestMalformedCountedOnce(t *testing.T) {
+	cases := []struct {
+		name, send string
+		status     int
+	}{
+		{"two spaces", "GET  /x HTTP/1.1\r\n" + host + "\r\n", 400},
+		{"no Host", "GET / HTTP/1.1\r\n\r\n", 400},
+		{"no version", "GET /\r\n\r\n", 400},
+		{"no colon", get("/", "nothing"), 400},
+		{"two lengths", get("/", "Content-Length: 1", "Content-Length: 2"), 400},
+		{"a long request line", get("/" + strings.Repeat("a", 20<<10)), 414},
+		{"a long header line", get("/", "X: "+strings.Repeat("a", 20<<10)), 431},
+		{"HTTP/2.0", "GET / HTTP/2.0\r\n" + host + "\r\n", 505},
+		{"an unknown coding", request("POST", "/test/mirror", "Transfer-Encoding: x"), 501},
+		{"asterisk for GET", get("*"), 400},
+		{"asterisk for CONNECT", request("CONNECT", "*"), 501},
+		{"a relative target", get("100.html"), 400},
+	}
+	onEach(t, func(t *testing.T, e servertest.Engine) {
+		log := new(lineCount)
+		s, server := suite(t, e, weighstone.Options{Access: log})
+		var want weighstone.Stats
+		for _, c := range cases {
+			for _, behind := range []bool{false, true} {
+				k := servertest.Dial(t, s.Addr)
+				if behind {
+					k.Send(servertest.Get("/100.html") + c.send)
+					k.Want("GET", 200)
+					want.Responses[2]++
+					want.Requests++
+				} else {
+					k.Send(c.send)
+				}
+				k.Want("GET", c.status)
+				want.Responses[c.status/100]++
+				want.Requests++
+				k.Close()
+				awaitConns(t, server, 0)
+				got := server.Stats()
+				if got.Requests != want.Requests || got.Responses != want.Responses || log.n.Load() != want.Requests {
+					t.Fatalf("after %q (behind another: %v): %d requests, responses %v, %d lines; want %d, %v",
+						c.name, behind, got.Requests, got.Responses, log.n.Load(), want.Requests, want.Responses)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package servertest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/handlers/api"
+	"github.com/weighstone/weighstone/servers/servertest"
+)
+
+// known are fields that a library may keep apart from the others.
+var known = []string{"Host", "Content-Type", "User-Agent", "Content-Length", "Connection", "Transfer-Encoding", "Trailer", "Cookie", "Expect", "X-Other"}
+
+// listFields answers with what Get says of each known field, and the names
+// of the lines that Each hands over.
+func listFields(x *weighstone.Exchange) {
+	for _, name := range known {
+		if v := x.In.Fields.Get(name); v != nil {
+			x.Scratch = fmt.Appendf(x.Scratch, "%s=%s\n", name, v)
+		}
+	}
+	x.In.Fields.Each((*listSink)(x))
+	x.SendScratch("text/plain")
+}
+
+type listSink weighstone.Exchange
+
+func (s *listSink) Field(name, _ []byte) { s.Scratch = fmt.Appendf(s.Scratch, "each %s\n", name) }
+
+// TestNothingCarriedOver: what a handler is told of a request has nothing of
+// the requests before it. The first answers are those of a fresh server.
+func TestNothingCarriedOver(t *testing.T) {
+	both := weighstone.GET | weighstone.POST
+	routes := append(api.Routes(), weighstone.Route{
+		Pattern: "/fields", Methods: both, Body: weighstone.BodyBuffered, Handler: weighstone.HandlerFunc(listFields),
+	})
+	site, err := weighstone.NewSite(0, routes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"Content-Type: a/b", "User-Agent: u", "Cookie: a=b", "Cookie: c", "Connection: keep-alive", "X-Other: x"}
+	onEach(t, func(t *testing.T, e servertest.Engine) {
+		s := servertest.Start(t, e, site, weighstone.Options{})
+		c := servertest.Dial(t, s.Addr)
+		for _, path := range []string{"/api/echo", "/fields"} {
+			fresh := string(c.Get(path, 200).Body)
+			if strings.Contains(fresh, "CONTENT_TYPE") || strings.Contains(fresh, "Content-Type") {
+				t.Errorf("fresh server, %s: %q", path, fresh)
+			}
+			for _, body := range []string{"Content-Length: 3\r\n\r\na=b", "Transfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n3\r\na=b\r\n0\r\nX-T: t\r\n\r\n"} {
+				head := "POST " + path + " HTTP/1.1\r\n" + host + headers(lines)
+				c.Send(head + body)
+				if r := c.Want("POST", 200); !strings.Contains(string(r.Body), "a/b") {
+					t.Errorf("POST %s: %q", path, r.Body)
+				}
+				if got := string(c.Get(path, 200).Body); got != fresh {
+					t.Errorf("%s behind a POST:\n%s\nwant\n%s", path, got, fresh)
+				}
+			}
+		}
+		c.Send("GET /fields HTTP/1.0\r\n\r\n")
+		if r := c.Want("GET", 200); len(r.Body) > 0 {
+			t.Errorf("a request without lines has %q", r.Body)
+		}
+	})
+}
