@@ -80,3 +80,23 @@ func TestClosedPacer(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyFailed: of a thousand exchanges one may fail, by all causes
+// together; wrong replies and the client's own failures aren't meant.
+func TestTooManyFailed(t *testing.T) {
+	for _, c := range []struct {
+		faults Faults
+		good   uint64
+		want   bool
+	}{
+		{Faults{FaultReset: 1}, 999, false},
+		{Faults{FaultReset: 1}, 998, true},
+		{Faults{FaultReset: 1, FaultShort: 1}, 1500, true},
+		{Faults{FaultStatus: 500, FaultLocal: 500}, 500, false},
+		{Faults{}, 0, false},
+	} {
+		if got := c.faults.TooManyFailed(c.good); got != c.want {
+			t.Errorf("%v of %d good: %v", c.faults, c.good, got)
+		}
+	}
+}

@@ -41,6 +41,12 @@ func (f Fault) Wrong() bool {
 	return f == FaultMalformed || f == FaultStatus || f == FaultLength || f == FaultContent
 }
 
+// Failed says whether no complete reply came, by the server's doing or the
+// network's.
+func (f Fault) Failed() bool {
+	return f == FaultRefused || f == FaultReset || f == FaultTimeout || f == FaultShort
+}
+
 // Faults counts exchanges by fault; [FaultNone] counts the good ones.
 type Faults [NumFaults]uint64
 
@@ -60,6 +66,27 @@ func (f *Faults) Wrong() (n uint64) {
 		}
 	}
 	return n
+}
+
+// Failed is the number of exchanges without a complete reply; see
+// [Fault.Failed].
+func (f *Faults) Failed() (n uint64) {
+	for i, c := range f {
+		if Fault(i).Failed() {
+			n += c
+		}
+	}
+	return n
+}
+
+// failedShare is how many of the exchanges may fail without making a result
+// incomplete.
+const failedShare = 0.001
+
+// TooManyFailed says whether so many exchanges had no complete reply that the
+// result is [Incomplete], when good others had the right one.
+func (f *Faults) TooManyFailed(good uint64) bool {
+	return float64(f.Failed()) > failedShare*float64(f.Total()+good)
 }
 
 // Add adds the counts of g.

@@ -41,9 +41,6 @@ const (
 	drifted  = 0.05
 	// noisyTwins is by how much the same server twice may differ.
 	noisyTwins = 1.2
-	// failedShare is how many of the exchanges may fail without making the
-	// cell incomplete.
-	failedShare = 0.001
 )
 
 // A judgement is a verdict with its reasons.
@@ -107,7 +104,7 @@ func (c *cell) judgeFaults(j *judgement, faults *bench.Faults, good uint64) {
 			j.add(bench.RepliesWrong, "%d replies had the fault %q", n, i)
 		case i == bench.FaultLocal:
 			j.add(bench.ClientBound, "%d requests failed for the client's own want of ports, descriptors or memory", n)
-		case float64(n) > failedShare*float64(n+good):
+		case faults.TooManyFailed(good):
 			j.add(bench.Incomplete, "%d of %d exchanges had the fault %q", n, n+good, i)
 		default:
 			j.add(bench.Valid, "%d of %d exchanges had the fault %q", n, n+good, i)

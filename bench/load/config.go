@@ -26,7 +26,7 @@ type Config struct {
 	URL  string     // names the server: its address and Host field
 	Plan bench.Plan // what is asked
 
-	Clients  int           // connections in use at a time; 0: 10
+	Clients  int           // connections in use at a time; 0: 10, or Requests if those are fewer
 	Requests uint64        // how many in all, good and bad, the warm-up aside; 0: until Duration
 	Duration time.Duration // when the last request may be due and sent; 0 without Requests: 10 s, or the ramp's length
 	Warmup   time.Duration // before both: samples due in it are dropped
@@ -111,6 +111,9 @@ const (
 // withDefaults returns the configuration with its zeros filled in, and says
 // what is wrong with it.
 func (c Config) withDefaults() (Config, error) {
+	if c.Requests > 0 {
+		fill(&c.Clients, int(min(c.Requests, defaultClients)))
+	}
 	fill(&c.Clients, defaultClients)
 	fill(&c.Pipeline, 1)
 	fill(&c.HashEvery, defaultHashEvery)

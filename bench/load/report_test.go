@@ -132,11 +132,16 @@ func TestVerdict(t *testing.T) {
 		"ports": {func(r *Result) {
 			r.Tally.Faults[bench.FaultLocal], r.NoPort, r.Sources, r.Ports.Range = 1, 1, 1, 1000
 		}, bench.ClientBound},
-		"lag":         {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 11 }, bench.ClientBound},
-		"drops":       {func(r *Result) { r.Dropped = 11 }, bench.ClientBound},
-		"few drops":   {func(r *Result) { r.Dropped = 10 }, bench.Valid},
-		"little lag":  {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 10 }, bench.Valid},
-		"resets":      {func(r *Result) { r.Tally.Faults[bench.FaultReset] = 1 }, bench.Valid},
+		"lag":        {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 11 }, bench.ClientBound},
+		"drops":      {func(r *Result) { r.Dropped = 11 }, bench.ClientBound},
+		"few drops":  {func(r *Result) { r.Dropped = 10 }, bench.Valid},
+		"little lag": {func(r *Result) { r.Config.Arrival.Kind, r.Tally.Lagged = pace.Poisson, 10 }, bench.Valid},
+		"resets":     {func(r *Result) { r.Tally.Faults[bench.FaultReset] = 1 }, bench.Valid},
+		"two resets": {func(r *Result) { r.Tally.Faults[bench.FaultReset] = 2 }, bench.Incomplete},
+		"two causes": {func(r *Result) {
+			r.Tally.Faults[bench.FaultRefused], r.Tally.Faults[bench.FaultTimeout] = 1, 1
+		}, bench.Incomplete},
+		"too late":    {func(r *Result) { r.Tally.Done = 0 }, bench.Incomplete},
 		"wrong":       {func(r *Result) { r.Tally.Faults[bench.FaultContent] = 1; r.Interrupted = true }, bench.RepliesWrong},
 		"interrupted": {func(r *Result) { r.Interrupted = true }, bench.Incomplete},
 	} {

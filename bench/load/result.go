@@ -57,6 +57,19 @@ func (r *Result) Bad() uint64 { return r.Tally.Faults.Total() }
 // Rate is good replies per second in the measured window.
 func (r *Result) Rate() float64 { return float64(r.Tally.Done) / r.Elapsed.Seconds() }
 
+// overtimeTold is from when on the overtime of a run is worth a line.
+const overtimeTold = 500 * time.Millisecond
+
+// overtime is how long after the measured window the last exchange ended, 0
+// for a run that ends with its last request.
+func (r *Result) overtime() time.Duration {
+	until := r.Tally.Config.Until
+	if until == 0 {
+		return 0
+	}
+	return max(0, r.Tally.Last-until)
+}
+
 // Little is Little's load factor: the response times of all good replies
 // together, over the elapsed time. Near the number of clients when all are
 // being served.

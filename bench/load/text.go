@@ -43,6 +43,9 @@ func writeOne(b *bytes.Buffer, r *Result) {
 	fmt.Fprintf(b, "%s\n%s\n\n", verdictLine(r.Verdict()), r.offered())
 	t, out := r.Tally, rows{b}
 	out.add("requests", "%s good, %s bad in %.2f s", grouped(r.Good()), grouped(r.Bad()), r.Elapsed.Seconds())
+	if over := r.overtime(); over >= overtimeTold {
+		out.add("", "the last of them ended %.1f s after the window: a reply is waited for, up to %v", over.Seconds(), r.Config.Timeout)
+	}
 	out.add("rate", "%s", r.rateText())
 	out.add("throughput", "%s Mbit/s (10^6 bits, heads included)", figure(float64(t.DoneBytes)*8/1e6/r.Elapsed.Seconds(), 2))
 	out.add("latency ms", "%s", quantileText(&t.Latency))
@@ -59,7 +62,7 @@ func writeOne(b *bytes.Buffer, r *Result) {
 	}
 	out.add("statuses", "%s", statusText(t))
 	if r.Bad() > 0 {
-		out.add("errors", "%s", faultText(&t.Faults))
+		out.add("errors", "%s", faultText(&t.Faults, anyFault))
 		out.add("first error", "%s", r.Offence)
 	}
 }
@@ -124,7 +127,7 @@ func writeLadder(b *bytes.Buffer, results []*Result) {
 	}
 	for _, r := range results {
 		if r.Bad() > 0 {
-			fmt.Fprintf(b, "\n%d clients: %s\n  first: %s\n", r.Config.Clients, faultText(&r.Tally.Faults), r.Offence)
+			fmt.Fprintf(b, "\n%d clients: %s\n  first: %s\n", r.Config.Clients, faultText(&r.Tally.Faults, anyFault), r.Offence)
 		}
 	}
 }
@@ -254,10 +257,13 @@ func statusText(t *tally.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-func faultText(f *bench.Faults) string {
+func anyFault(bench.Fault) bool { return true }
+
+// faultText lists the faults that there were, of those that are told.
+func faultText(f *bench.Faults, told func(bench.Fault) bool) string {
 	var parts []string
 	for i := bench.FaultRefused; i < bench.NumFaults; i++ {
-		if f[i] > 0 {
+		if f[i] > 0 && told(i) {
 			parts = append(parts, fmt.Sprintf("%s %s", i, grouped(f[i])))
 		}
 	}

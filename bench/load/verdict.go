@@ -33,6 +33,12 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	if r.Good() < minGoodOfRuns && !r.Interrupted {
 		add(bench.Incomplete, "there was no good reply")
 	}
+	if r.Good() > 0 && r.Tally.Done == 0 && !r.Interrupted {
+		add(bench.Incomplete, "no reply ended within the %v s measured", r.Elapsed.Seconds())
+	}
+	if f := &r.Tally.Faults; r.Good() > 0 && f.TooManyFailed(r.Good()) {
+		add(bench.Incomplete, "%s of %s exchanges failed: %s", grouped(f.Failed()), grouped(r.Good()+r.Bad()), faultText(f, bench.Fault.Failed))
+	}
 	if t := r.Tally; t.Faults[bench.FaultRefused] > 0 && r.Good() > 0 && t.Last-t.LastGood > goneAfter {
 		add(bench.Incomplete, "the server was gone from %.1f s on: no good reply, and connections refused", t.LastGood.Seconds())
 	}

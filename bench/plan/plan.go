@@ -27,8 +27,27 @@ type Options struct {
 	// size and SHA-256. Nil when nothing is.
 	Files func(path string) (size int64, sum [sha256.Size]byte, ok bool)
 
+	// VariableLength says that the replies of a class differ, so that the
+	// first one settles nothing about the others. What list and files say
+	// stands.
+	VariableLength bool
+
 	Mix     Mix    // how many files are replaced by programs; empty: none
 	Dynamic string // path of the program, "/api/send" when empty; see [Mix]
+}
+
+// Validate says what is wrong with the request that the options make.
+func (o *Options) Validate() error {
+	if strings.ContainsFunc(o.Method, notToken) {
+		return fmt.Errorf("method %q: expected one word, such as POST", o.Method)
+	}
+	if o.Dynamic != "" {
+		if why := badTarget(o.Dynamic); why != "" {
+			return fmt.Errorf("dynamic path %q%s", o.Dynamic, why)
+		}
+	}
+	_, _, err := parseFields(o.Header)
+	return err
 }
 
 // A Plan is a fixed set of requests, drawn by weight. It is made once, then
@@ -157,8 +176,11 @@ func newBuilder(list *List, base string, o Options, learn bench.Learn) (*builder
 	if o.Dynamic == "" {
 		o.Dynamic = "/api/send"
 	}
-	if strings.ContainsFunc(o.Method, notToken) {
-		return nil, fmt.Errorf("method %q: not a token", o.Method)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.VariableLength {
+		learn = bench.LearnNothing
 	}
 	b := &builder{list: list, host: host, basePath: path, o: o, learn: learn}
 	if b.fields, b.hostField, err = parseFields(o.Header); err != nil {

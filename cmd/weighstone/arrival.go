@@ -54,7 +54,7 @@ func (c *loadCmd) validLadder() error {
 		return errors.New("--ladder: its steps are closed loops, without --arrival, --rate and --ramp")
 	}
 	for _, n := range c.Ladder {
-		if n < 1 || c.Requests > 0 && c.Requests < uint64(n) {
+		if n < 1 || c.Requests != nil && *c.Requests < uint64(n) {
 			return fmt.Errorf("--ladder: expected numbers of clients from 1 and up to the number of requests, but got %d", n)
 		}
 	}

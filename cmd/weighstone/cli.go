@@ -21,7 +21,7 @@ type cli struct {
 	Variants variantsCmd `cmd:"" help:"List the server architectures, or tell of one."`
 	Serve    serveCmd    `cmd:"" help:"Serve the site through one architecture."`
 	Fixtures fixturesCmd `cmd:"" help:"Write, verify or list the content that is served."`
-	Load     loadCmd     `cmd:"" help:"Put load on a server and check every reply."`
+	Load     loadCmd     `cmd:"" help:"Put load on a server and check the replies: status and length, and content where a plan brings digests."`
 	Bench    benchCmd    `cmd:"" help:"Make a comparison: start servers, measure them in turn, judge."`
 	Peers    peersCmd    `cmd:"" help:"List the real servers and load tools found here."`
 }
