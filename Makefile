@@ -82,7 +82,7 @@ bench-%: ## measure one variant under the standard loads, the floor beside
 	@echo "no variant $*: there are $(VARIANTS)" >&2; exit 2
 
 .PHONY: bench
-bench: $(TESTED) ## compare API with CGI and poll with epoll, published figures beside (up to 10 minutes)
+bench: $(TESTED) ## compare API with CGI and poll with epoll, published figures beside (some 4 minutes)
 	bin/weighstone bench api-vs-cgi epoll-vs-poll --quick $(FLAGS)
 
 .PHONY: bench-floor

@@ -29,7 +29,7 @@ func apiVsCGI() Experiment {
 }
 
 func designAPIVsCGI(l *lab) (*design, error) {
-	runs, duration := l.scaled(10, 6, 3*time.Second, time.Second)
+	runs, duration := l.scaled(10, 6, 3*time.Second, 600*time.Millisecond)
 	d := &design{runs: runs}
 	subjects, err := l.ours("epoll")
 	if err != nil {
