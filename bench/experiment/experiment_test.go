@@ -322,7 +322,7 @@ func TestDesigns(t *testing.T) {
 	o.Quick = true
 	for name, want := range map[string]struct{ units, cells, runs int }{
 		"api-vs-cgi":    {7, 14, 6},
-		"epoll-vs-poll": {14, 28, 6},
+		"epoll-vs-poll": {9, 18, 6},
 		"cgi-floor":     {1, 2, 6},
 		"card":          {5, 12, 6},
 	} {

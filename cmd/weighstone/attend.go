@@ -33,8 +33,7 @@ func (s *signals) stop() {
 // was in flight.
 var errCut = errors.New("ended at once, before all replies were sent")
 
-// echo is how soon after the first a second signal to end is taken for the
-// same: timeout(1) and shells signal a process and then its whole group.
+// echo is how soon after the first the same signal to end is taken for an echo: timeout(1) and shells signal a process and then its whole group.
 const echo = 50 * time.Millisecond
 
 // attend waits for signals while the server serves, and drains it.
@@ -50,12 +49,12 @@ func (v *service) attend(sig *signals, served <-chan error) error {
 			v.reopen()
 		case <-sig.restart:
 			restarts.Go(v.restart)
-		case <-sig.end:
+		case first := <-sig.end:
 			v.handoff.Stop()
-			return v.drain(sig, served)
+			return v.drain(sig, served, first)
 		case <-v.handoff.Replaced():
 			v.log.Info("a successor serves; draining")
-			return v.drain(sig, served)
+			return v.drain(sig, served, nil)
 		}
 	}
 }
@@ -76,7 +75,8 @@ func (v *service) restart() {
 }
 
 // drain ends the server gently, unless a signal comes or the time runs out.
-func (v *service) drain(sig *signals, served <-chan error) error {
+// first is the signal that began it, nil if it was none.
+func (v *service) drain(sig *signals, served <-chan error, first os.Signal) error {
 	ctx, cancel := context.WithTimeout(context.Background(), v.cmd.Drain)
 	defer cancel()
 	drained := make(chan error, 1)
@@ -84,8 +84,8 @@ func (v *service) drain(sig *signals, served <-chan error) error {
 	told := time.Now()
 	for {
 		select {
-		case <-sig.end:
-			if time.Since(told) < echo {
+		case second := <-sig.end:
+			if second == first && time.Since(told) < echo {
 				continue
 			}
 			return errCut
