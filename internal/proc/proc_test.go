@@ -93,7 +93,7 @@ func TestLinesAndTail(t *testing.T) {
 }
 
 func TestLineTimeout(t *testing.T) {
-	p := start(t, spawner(t), shell("echo starting >&2; exec sleep 600"))
+	p := start(t, spawner(t), shell("echo starting >&2; kill -STOP $$"))
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := p.Line(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -107,7 +107,7 @@ func TestStop(t *testing.T) {
 		name, script string
 		killed       bool
 	}{
-		{"by the signal", "echo up; exec sleep 600", false},
+		{"by the signal", "echo up; kill -STOP $$", false},
 		{"by its own exit", "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done", false},
 		{"never", "trap '' TERM; sleep 600 & echo up $!; while :; do sleep 0.05; done", true},
 	} {
@@ -214,9 +214,9 @@ func TestUsage(t *testing.T) {
 		name, script string
 		processes    int
 	}{
-		{"its own", burn + "; echo done; exec sleep 600", 1},
-		{"of a child that was waited for", "sh -c '" + burn + "; :'; echo done; exec sleep 600", 1},
-		{"of a child that lives", "sh -c '" + burn + "; echo done; exec sleep 600' & wait", 2},
+		{"its own", burn + "; echo done; kill -STOP $$", 1},
+		{"of a child that was waited for", "sh -c '" + burn + "; :'; echo done; kill -STOP $$", 1},
+		{"of a child that lives", "sh -c '" + burn + "; echo done; kill -STOP $$' & wait", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := start(t, s, shell(c.script))
@@ -264,7 +264,7 @@ func TestCoreTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, spawner(t), shell(strings.Repeat(burn+"; ", 3)+"echo done; exec sleep 600", cpu...))
+	p := start(t, spawner(t), shell(strings.Repeat(burn+"; ", 3)+"echo done; kill -STOP $$", cpu...))
 	if _, err := p.Line(within(t)); err != nil {
 		t.Fatal(err)
 	}
