@@ -34,6 +34,9 @@ type Options struct {
 	// Workers is the number of loops in event variants; 0 means 1.
 	Workers int
 
+	// Knobs are the choices within the architecture.
+	Knobs Knobs
+
 	// Log receives what an operator must know; nil discards it.
 	Log *slog.Logger
 

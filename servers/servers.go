@@ -44,7 +44,7 @@ type Variant struct {
 	Concurrent  Concurrent `json:"concurrent"`
 	Keepalive   bool       `json:"keepalive"`
 	Historical  []string   `json:"historical"` // servers that were built so
-	Knobs       []string   `json:"knobs"`      // flags of serve with a meaning of their own here
+	Knobs       []string   `json:"knobs"`      // flags of serve that it has, each "--flag: what it is here"
 
 	// Blocks says that each worker waits in a system call that keeps a share
 	// of GOMAXPROCS, so that goroutines beside it need one more.
@@ -61,7 +61,7 @@ func All() []Variant {
 			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"Go net/http (2009)", "Caddy (2015)"},
-			Knobs:      []string{"--workers is GOMAXPROCS"},
+			Knobs:      []string{"--workers: GOMAXPROCS"},
 			New:        std.New,
 		},
 		{
@@ -69,7 +69,7 @@ func All() []Variant {
 			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine of a pool, last used first",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"fasthttp (2015)"},
-			Knobs:      []string{"--workers is GOMAXPROCS"},
+			Knobs:      []string{"--workers: GOMAXPROCS"},
 			New:        fast.New,
 		},
 		{
@@ -77,7 +77,7 @@ func All() []Variant {
 			Accept: "a goroutine for each listener", Dispatch: "the Go runtime's epoll", Concurrency: "a goroutine of a pool, and a router's context",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"Fiber (2020)", "Express (2010) in its manner of routing"},
-			Knobs:      []string{"--workers is GOMAXPROCS"},
+			Knobs:      []string{"--workers: GOMAXPROCS"},
 			New:        fiber.New,
 		},
 		{
@@ -85,7 +85,7 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "epoll", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"lighttpd (2003)", "nginx (2004)", "Cherokee (2001)", "h2o (2014)"},
-			Knobs:      []string{"--workers is the number of loops, a SO_REUSEPORT listener for each"},
+			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
 			New:        loop.NewEpoll,
 		},
 		{
@@ -93,11 +93,21 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "poll", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"thttpd (1998)", "mathopd (1996)", "Boa (1995, with select)", "Zeus (1995)"},
-			Knobs:      []string{"--workers is the number of loops, a SO_REUSEPORT listener for each"},
+			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
 			Blocks:     true,
 			New:        loop.NewPoll,
 		},
 	}
+}
+
+// Has says whether the variant has the knob of a flag, given as "--flag".
+func (v *Variant) Has(flag string) bool {
+	for _, k := range v.Knobs {
+		if name, _, _ := strings.Cut(k, ":"); name == flag {
+			return true
+		}
+	}
+	return false
 }
 
 // Find returns the variant of a name.

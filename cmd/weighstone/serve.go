@@ -38,6 +38,8 @@ type serveCmd struct {
 	MaxBody       size          `default:"64MiB" help:"Body of a request."`
 	MaxConns      int           `placeholder:"N" help:"Connections at a time; by default what the descriptor limit allows."`
 	Drain         time.Duration `default:"10s" help:"How long what is in flight may take to finish at the end."`
+
+	Knobs knobFlags `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
 }
 
 // Validate refuses what no value of a flag can mean.
@@ -75,6 +77,9 @@ type service struct {
 func (c *serveCmd) Run(s *streams) error {
 	variant, err := servers.Find(c.Variant)
 	if err != nil {
+		return usageError{err}
+	}
+	if err := c.Knobs.check(&variant); err != nil {
 		return usageError{err}
 	}
 	signals := catchSignals()
@@ -140,6 +145,7 @@ func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Se
 			MaxHeader: int(c.MaxHeader), MaxBody: int64(c.MaxBody), MaxConns: c.MaxConns,
 		},
 		Workers: workers,
+		Knobs:   c.Knobs.knobs(),
 		Log:     v.log,
 		Slots:   slots,
 	}

@@ -51,7 +51,7 @@ func describe(out io.Writer, v *servers.Variant) error {
 		{"concurrent", string(v.Concurrent)},
 		{"keepalive", yes(v.Keepalive)},
 		{"historical", strings.Join(v.Historical, ", ")},
-		{"knobs", strings.Join(v.Knobs, ", ")},
+		{"knobs", strings.Join(v.Knobs, "\n\t")},
 	} {
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 	}
