@@ -21,6 +21,9 @@ func (s ConnState) String() string {
 	return [...]string{"idle", "head", "body", "handler", "write", "linger"}[s]
 }
 
+// Mark is the character that draws a connection in this state.
+func (s ConnState) Mark() byte { return ".rbhwl"[s] }
+
 // A Slot is where one worker counts: atomics alone, so that it can lie in
 // memory shared between processes, padded so that two workers never share a
 // cache line. A slot has one worker in a loop, many goroutines elsewhere.

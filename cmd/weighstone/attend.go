@@ -54,6 +54,7 @@ func (v *service) attend(sig *signals, served <-chan error) error {
 			return v.drain(sig, served, first)
 		case <-v.handoff.Replaced():
 			v.log.Info("a successor serves; draining")
+			v.closeAdmin() // the successor's answers count
 			return v.drain(sig, served, nil)
 		}
 	}
@@ -77,6 +78,7 @@ func (v *service) restart() {
 // drain ends the server gently, unless a signal comes or the time runs out.
 // first is the signal that began it, nil if it was none.
 func (v *service) drain(sig *signals, served <-chan error, first os.Signal) error {
+	v.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), v.cmd.Drain)
 	defer cancel()
 	drained := make(chan error, 1)

@@ -45,13 +45,14 @@ func params(t *testing.T, dir, variant string) testscript.Params {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   cmdExits,
-			"serve":   cmdServe,
-			"restart": cmdRestart,
-			"signal":  cmdSignal,
-			"ended":   cmdEnded,
-			"get":     cmdGet,
-			"await":   cmdAwait,
+			"exits":     cmdExits,
+			"serve":     cmdServe,
+			"restart":   cmdRestart,
+			"signal":    cmdSignal,
+			"ended":     cmdEnded,
+			"get":       cmdGet,
+			"operators": cmdOperators,
+			"await":     cmdAwait,
 		},
 	}
 }

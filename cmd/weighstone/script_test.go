@@ -31,7 +31,7 @@ type lineKey struct{}
 
 func lineOf(ts *testscript.TestScript) *line { return ts.Value(lineKey{}).(*line) }
 
-var readyLine = regexp.MustCompile(`(?m)^weighstone \w+ ready (http://\S+) pid (\d+)$`)
+var readyLine = regexp.MustCompile(`(?m)^weighstone [\w-]+ ready (http://\S+) pid (\d+)$`)
 
 // cmdExits is: exits CODE COMMAND ARG... The command's output can be looked at
 // by stdout and stderr.
@@ -162,8 +162,23 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdGet is: get PATH [STATUS]. The body can be looked at by stdout.
 func cmdGet(ts *testscript.TestScript, neg bool, args []string) {
+	fetch(ts, ts.Getenv("URL"), args)
+}
+
+var adminLine = regexp.MustCompile(`msg=admin address=(http://\S+)`)
+
+// cmdOperators is: operators PATH [STATUS]. It is get on the admin address.
+func cmdOperators(ts *testscript.TestScript, neg bool, args []string) {
+	m := adminLine.FindStringSubmatch(ts.ReadFile("err"))
+	if m == nil {
+		ts.Fatalf("no admin address in stderr:\n%s", ts.ReadFile("err"))
+	}
+	fetch(ts, m[1], args)
+}
+
+func fetch(ts *testscript.TestScript, base string, args []string) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
-	resp, err := client.Get(ts.Getenv("URL") + args[0])
+	resp, err := client.Get(base + args[0])
 	ts.Check(err)
 	defer resp.Body.Close()
 	_, err = io.Copy(ts.Stdout(), resp.Body)

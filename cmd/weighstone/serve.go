@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/handlers/gateway/cgi"
 	"github.com/weighstone/weighstone/handlers/static"
 	"github.com/weighstone/weighstone/internal/accesslog"
+	"github.com/weighstone/weighstone/internal/admin"
 	"github.com/weighstone/weighstone/internal/handoff"
 	"github.com/weighstone/weighstone/internal/scoreboard"
 	"github.com/weighstone/weighstone/internal/sys"
@@ -23,6 +25,7 @@ type serveCmd struct {
 	Workers int    `placeholder:"N" help:"Loops of an event variant, GOMAXPROCS of a goroutine variant."`
 	Backlog int    `placeholder:"N" help:"Length of the accept queue; the kernel caps it at net.core.somaxconn."`
 
+	Admin     string `placeholder:"ADDR" help:"Answer operators there too: /health, /metrics for Prometheus, /debug/pprof/."`
 	AccessLog string `placeholder:"FILE|-" help:"Write the common log format to FILE, or with - to stderr. SIGUSR1 reopens it."`
 	Fixtures  string `placeholder:"DIR" help:"The content; written there if it is empty or absent. By default in the user's cache."`
 	PIDFile   string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
@@ -71,6 +74,9 @@ type service struct {
 	listeners []int
 	server    weighstone.Server
 	serving   bool // the server has begun and not ended
+	draining  atomic.Bool
+	admin     *admin.Server // nil without --admin
+	admins    []int         // its listening socket
 }
 
 // Run serves until it is told to end, or a successor serves.
@@ -92,6 +98,9 @@ func (c *serveCmd) Run(s *streams) error {
 	served := make(chan error, 1)
 	v.serving = true
 	go func() { served <- v.server.Serve(v.listeners, v.site) }()
+	if err := v.openAdmin(); err != nil {
+		return err
+	}
 	if v.handoff.Inherited() {
 		v.board.Restarted()
 	}
@@ -204,6 +213,7 @@ const (
 // that was cut off still counts and answers: what it uses is left to the
 // kernel.
 func (v *service) close() {
+	v.closeAdmin()
 	if v.access != nil {
 		v.complain(v.access.Close())
 	}

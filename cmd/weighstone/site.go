@@ -50,9 +50,18 @@ func (v *service) assemble() (err error) {
 // report is what /server-status tells, of all processes together.
 func (v *service) report() status.Report {
 	return status.Report{
-		Variant: v.variant.Name, PID: os.Getpid(),
+		Variant: v.variant.Name, PID: os.Getpid(), Workers: v.pictured,
 		Started: v.board.Started(), Restarts: int(v.board.Restarts()), Stats: v.board.Sum(),
 	}
+}
+
+// pictured are the workers as the status page draws them.
+func (v *service) pictured() []status.Worker {
+	var all []status.Worker
+	for _, w := range v.board.Workers() {
+		all = append(all, status.Worker(w))
+	}
+	return all
 }
 
 // cgiDirName is where the built-in CGI programs are, beside this program.

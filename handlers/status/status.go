@@ -1,4 +1,5 @@
-// Package status answers with what a server has counted, as JSON.
+// Package status answers with what a server has counted: as JSON, or with the
+// query "text" as a picture of its connections.
 package status
 
 import (
@@ -17,12 +18,19 @@ type Report struct {
 	Started  time.Time // zero when unknown
 	Restarts int       // graceful restarts so far
 	Stats    weighstone.Stats
+	Workers  func() []Worker // asked for the picture only
 }
 
 // New returns a handler that answers with what source reports. Source is
 // called for each request, by many goroutines, and must not block.
 func New(source func() Report) weighstone.Handler {
 	return weighstone.HandlerFunc(func(x *weighstone.Exchange) {
+		x.AddField("Cache-Control", "no-store")
+		if string(x.In.Query) == "text" {
+			x.Scratch = appendPicture(x.Scratch[:0], source(), time.Now())
+			x.SendScratch("text/plain; charset=utf-8")
+			return
+		}
 		text, err := appendJSON(x.Scratch[:0], source(), time.Now())
 		if err != nil {
 			x.Fail(http.StatusInternalServerError)
@@ -30,7 +38,6 @@ func New(source func() Report) weighstone.Handler {
 		}
 		x.Scratch = text
 		x.SendScratch("application/json")
-		x.AddField("Cache-Control", "no-store")
 	})
 }
 

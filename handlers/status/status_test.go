@@ -2,6 +2,7 @@ package status
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,5 +53,31 @@ func TestUptimeUnknown(t *testing.T) {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil || d.Uptime != 0 || d.Waits != nil || d.Events != nil {
 		t.Errorf("%v, %v", d.Uptime, err)
+	}
+}
+
+func TestPicture(t *testing.T) {
+	report := Report{
+		Variant: "prefork", PID: 42, Started: time.Now().Add(-time.Hour), Restarts: 1,
+		Stats: weighstone.Stats{Accepted: 75, Requests: 80, BytesSent: 900},
+		Workers: func() []Worker {
+			return []Worker{
+				{PID: 43, Conns: [weighstone.NumStates]int64{weighstone.StateIdle: 3, weighstone.StateHead: 2, weighstone.StateHandler: 1}},
+				{PID: 44, Conns: [weighstone.NumStates]int64{weighstone.StateIdle: 64, weighstone.StateHead: -1, weighstone.StateWrite: 1, weighstone.StateLinger: 1}},
+				{PID: 45},
+			}
+		},
+	}
+	x := &weighstone.Exchange{}
+	x.In.Query = []byte("text")
+	New(func() Report { return report }).Serve(x)
+	want := "weighstone prefork, pid 42, up 3600.0 s, restarts: 1\n" +
+		"accepted: 75, requests: 80, bytes sent: 900\n" +
+		". idle  r head  b body  h handler  w write  l linger\n" +
+		"\nworker 1, pid 43\n...rrh\n" +
+		"\nworker 2, pid 44\n" + strings.Repeat(".", 64) + "\nwl\n" +
+		"\nworker 3, pid 45\n"
+	if diff := cmp.Diff(want, string(x.Scratch)); diff != "" || x.Out.Type != "text/plain; charset=utf-8" {
+		t.Error(x.Out.Type, diff)
 	}
 }

@@ -44,10 +44,13 @@ func identify(pid int) (identity, error) {
 	return identity(uint64(pid)<<32 | ticks&(1<<32-1)), nil
 }
 
+// pid is the process id.
+func (id identity) pid() int { return int(id >> 32) }
+
 // alive says whether the process still runs. One that can't be looked at
 // counts as alive: clearing a living worker's gauges would be worse.
 func (id identity) alive() bool {
-	now, err := identify(int(id >> 32))
+	now, err := identify(id.pid())
 	if err != nil {
 		return !errors.Is(err, errGone)
 	}

@@ -82,3 +82,28 @@ func (r *record) free() {
 	}
 	r.owner.Store(0)
 }
+
+// A Worker is a slot in use, as it is at one moment.
+type Worker struct {
+	PID   int
+	Conns [weighstone.NumStates]int64 // connections now, by state
+}
+
+// Workers lists the slots in use, in their order.
+func (b *Board) Workers() []Worker {
+	b.Sweep()
+	var all []Worker
+	for i := range b.records {
+		r := &b.records[i]
+		owner := identity(r.owner.Load())
+		if owner == 0 {
+			continue
+		}
+		w := Worker{PID: owner.pid()}
+		for state := range w.Conns {
+			w.Conns[state] = r.slot.Conns[state].Load()
+		}
+		all = append(all, w)
+	}
+	return all
+}
