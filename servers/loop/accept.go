@@ -67,7 +67,7 @@ func (l *loop) add(fd int, peer wire.Peer) {
 	l.count++
 	l.slot.Accepted.Add(1)
 	l.slot.Conns[c.state].Add(1)
-	l.arm(c, evIn)
+	l.io.watch(c)
 }
 
 // pause stops accepting, until a connection ends or the time given.
@@ -78,7 +78,7 @@ func (l *loop) pause(until time.Time) {
 	}
 	l.accepting = false
 	for i := range l.listeners {
-		if err := l.d.del(l.listeners[i].fd, false); err != nil {
+		if err := l.io.unlisten(&l.listeners[i]); err != nil {
 			l.log.Error("unwatch listener", "err", err)
 		}
 	}
@@ -92,7 +92,7 @@ func (l *loop) resume() {
 	}
 	l.accepting = true
 	for i := range l.listeners {
-		if err := l.d.set(l.listeners[i].fd, evIn); err != nil {
+		if err := l.io.listen(&l.listeners[i]); err != nil {
 			l.log.Error("watch listener", "err", err)
 		}
 	}

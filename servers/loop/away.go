@@ -18,15 +18,18 @@ type returned struct {
 // lend gives c to a goroutine for one exchange that may wait: descriptor, the
 // bytes read and all. The loop only watches whether the client leaves.
 func (l *loop) lend(c *conn, data []byte) {
-	in := slices.Clone(data)
-	c.in = nil
+	c.in = slices.Clone(data)
 	c.served = true
-	c.gone = make(chan struct{})
 	l.enter(c, weighstone.StateHandler)
-	if !l.arm(c, evGone) {
-		return
-	}
-	gone := c.gone
+	l.io.lend(c)
+}
+
+// hand starts the goroutine that has c from now on, and c.in with it.
+func (l *loop) hand(c *conn) {
+	in := c.in
+	c.in = nil
+	gone := make(chan struct{})
+	c.gone = gone
 	go func() {
 		server := l.helpers.Get().(*wire.Server)
 		conn := &lent{fd: c.fd, write: l.limits.Write}
@@ -38,10 +41,9 @@ func (l *loop) lend(c *conn, data []byte) {
 	}()
 }
 
-// clientGone tells the goroutine that has c. The end of a stream stays ready
-// for ever, so it is watched for no longer.
+// clientGone tells the goroutine that has c.
 func (l *loop) clientGone(c *conn) {
-	l.disarm(c)
+	l.io.unwatch(c)
 	select {
 	case <-c.gone:
 	default:
@@ -64,6 +66,7 @@ func (l *loop) giveBack(r returned) {
 
 // takeBack goes on with the connections that came back.
 func (l *loop) takeBack() {
+	sys.ClearWake(l.wake)
 	l.mu.Lock()
 	l.back, l.working = l.working[:0], l.back
 	l.mu.Unlock()

@@ -19,21 +19,7 @@ func (l *loop) finish(c *conn) {
 	sys.HalfClose(c.fd)
 	c.in = nil
 	l.enter(c, weighstone.StateLinger)
-	l.arm(c, evIn)
-}
-
-// discard reads what a lingering client still sends.
-func (l *loop) discard(c *conn) {
-	for range 4 { // a fast uploader must not keep the others waiting
-		n, errno := sys.Read(c.fd, l.in)
-		if errno == unix.EAGAIN {
-			return
-		}
-		if errno != 0 || n == 0 {
-			l.destroy(c)
-			return
-		}
-	}
+	l.io.watch(c)
 }
 
 // destroy closes c's descriptor and forgets c.
@@ -45,16 +31,15 @@ func (l *loop) destroy(c *conn) {
 		c.rest.File.Close()
 		c.rest.File = nil
 	}
-	if c.armed != 0 {
-		if err := l.d.del(c.fd, true); err != nil {
-			l.log.Error("unwatch connection", "err", err)
-		}
-	}
 	l.lists[c.state].remove(c)
 	l.slot.Conns[c.state].Add(-1)
 	l.conns[c.fd] = nil
+	l.io.close(c)
+}
+
+// closed is told that the descriptor of a forgotten connection is free.
+func (l *loop) closed() {
 	l.count--
-	sys.Close(c.fd)
 	if !l.accepting {
 		l.resume()
 	}

@@ -17,7 +17,6 @@ import (
 type conn struct {
 	fd    int
 	state weighstone.ConnState
-	armed uint32    // the interest that the dispatcher has, 0 for none
 	since time.Time // when it entered its state, or last made progress in it
 
 	prev, next *conn // in the list of its state
@@ -33,6 +32,8 @@ type conn struct {
 	gone    chan struct{}
 
 	peer wire.Peer
+
+	armed uint32 // reactor: the interest that the dispatcher has, 0 for none
 }
 
 // pending says whether output waits for the socket.
@@ -77,27 +78,4 @@ func (l *loop) enter(c *conn, state weighstone.ConnState) {
 		c.state = state
 	}
 	c.since = l.now
-}
-
-// arm states the interest in c's descriptor, if it is not that already.
-func (l *loop) arm(c *conn, events uint32) bool {
-	if c.armed == events {
-		return true
-	}
-	if err := l.d.set(c.fd, events); err != nil {
-		l.log.Error("watch connection", "err", err)
-		l.destroy(c)
-		return false
-	}
-	c.armed = events
-	return true
-}
-
-func (l *loop) disarm(c *conn) {
-	if c.armed != 0 {
-		c.armed = 0
-		if err := l.d.del(c.fd, false); err != nil {
-			l.log.Error("unwatch connection", "err", err)
-		}
-	}
 }

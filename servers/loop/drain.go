@@ -28,7 +28,7 @@ func (l *loop) drain() bool {
 	if !l.now.Before(l.grace) {
 		l.closeIdle()
 	}
-	return l.count == 0
+	return l.count == 0 && !l.io.arrears()
 }
 
 // sweep accepts what waits in the queues, and then stops accepting. The
@@ -61,7 +61,7 @@ func (l *loop) closeIdle() {
 func (l *loop) cutOff() {
 	for i := range l.lists {
 		for c := l.lists[i].first; c != nil; c = l.lists[i].first {
-			if weighstone.ConnState(i) != weighstone.StateHandler {
+			if c.gone == nil {
 				l.destroy(c)
 				continue
 			}
@@ -89,5 +89,5 @@ func (l *loop) end() {
 	}
 	l.back = nil
 	sys.Close(l.wake)
-	l.d.close()
+	l.io.end()
 }

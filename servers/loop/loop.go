@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
 // A loop is one thread of the server: it waits, accepts, reads, answers and
 // writes, and never blocks but in its wait.
 type loop struct {
-	d         dispatcher
+	io        transport
 	listeners []listener
 	max       int // connections at a time
 	machine   *wire.Machine
@@ -57,53 +56,22 @@ const (
 func (l *loop) run() error {
 	defer l.end()
 	l.now = time.Now()
-	if err := l.d.set(l.wake, evIn); err != nil {
+	if err := l.io.start(); err != nil {
 		return err
 	}
 	l.resume()
 	for {
-		ready, err := l.d.wait(l.timeout(), l.lists[weighstone.StateHandler].first != nil)
+		events, err := l.io.wait(l.timeout(), l.lists[weighstone.StateHandler].first != nil)
 		if err != nil {
 			return err
 		}
 		l.now = time.Now()
 		l.machine.Tick(l.now)
-		l.slot.Waited(len(ready))
-		for _, fd := range ready {
-			l.ready(fd)
-		}
+		l.slot.Waited(events)
+		l.io.work()
 		l.expire()
 		if l.draining.Load() && l.drain() {
 			return nil
-		}
-	}
-}
-
-// ready goes on with a descriptor on which something happened. What it was does
-// not matter: the call that the state asks for finds out, and costs no more.
-func (l *loop) ready(fd int) {
-	if fd < len(l.conns) && l.conns[fd] != nil {
-		c := l.conns[fd]
-		switch c.state {
-		case weighstone.StateHandler:
-			l.clientGone(c)
-		case weighstone.StateWrite:
-			l.writable(c)
-		case weighstone.StateLinger:
-			l.discard(c)
-		default:
-			l.readable(c)
-		}
-		return
-	}
-	if fd == l.wake {
-		sys.ClearWake(fd)
-		l.takeBack()
-		return
-	}
-	for i := range l.listeners {
-		if ln := &l.listeners[i]; ln.fd == fd && l.accepting {
-			l.accept(ln)
 		}
 	}
 }

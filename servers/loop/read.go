@@ -1,31 +1,13 @@
 package loop
 
 import (
-	"golang.org/x/sys/unix"
-
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
-// readable reads once and answers what it can. Bytes that a connection has left
-// from before go in front; a connection without any owns no buffer.
-func (l *loop) readable(c *conn) {
-	kept := copy(l.in, c.in)
-	n, errno := sys.Read(c.fd, l.in[kept:])
-	switch {
-	case errno == unix.EAGAIN:
-		return
-	case errno != 0, n == 0: // a half-closed client has had its answers by now
-		l.destroy(c)
-		return
-	}
-	l.answer(c, l.in[:kept+n], kept)
-}
-
 // answer works off the requests in data, of which seen bytes were looked at
-// before, and writes the replies together. data is the loop's own buffer, or
-// one that c gave up.
+// before, and writes the replies together. data is a buffer of the loop's
+// or transport's, or one that c gave up.
 func (l *loop) answer(c *conn, data []byte, seen int) {
 	out := l.out[:0]
 	answered := false
@@ -45,11 +27,11 @@ func (l *loop) answer(c *conn, data []byte, seen int) {
 				l.lend(c, data)
 				return
 			}
-			if !l.flush(c, out) {
+			if !l.flush(c, out, false) {
 				l.keep(c, data)
 				return
 			}
-			out = out[:0]
+			out = l.out[:0]
 			continue
 		}
 		seen = 0
@@ -64,15 +46,14 @@ func (l *loop) answer(c *conn, data []byte, seen int) {
 			c.linger = len(data) > 0 || !l.machine.AskedToClose()
 		}
 		if !c.rest.Empty() || len(out) > outputRoom {
-			if !l.flush(c, out) {
+			if !l.flush(c, out, false) {
 				l.keep(c, data)
 				return
 			}
-			out = out[:0]
+			out = l.out[:0]
 		}
 	}
-	l.out = out[:0:cap(out)]
-	if len(out) > 0 && !l.flush(c, out) {
+	if len(out) > 0 && !l.flush(c, out, true) {
 		l.keep(c, data)
 		return
 	}
@@ -81,6 +62,14 @@ func (l *loop) answer(c *conn, data []byte, seen int) {
 		return
 	}
 	l.rest(c, data, answered)
+}
+
+// flush sends what answer has rendered and returns as the transport's flush
+// does. out may have grown since it was l.out, and is not to be used again: the
+// transport may have exchanged l.out for another buffer.
+func (l *loop) flush(c *conn, out []byte, last bool) bool {
+	l.out = out[:0]
+	return l.io.flush(c, out, last)
 }
 
 // keep stores the input that waits for the output in front of it to leave.
@@ -109,5 +98,5 @@ func (l *loop) rest(c *conn, data []byte, answered bool) {
 	if answered || c.state != state {
 		l.enter(c, state)
 	}
-	l.arm(c, evIn)
+	l.io.watch(c)
 }

@@ -1,9 +1,9 @@
 // Package loop holds the event-driven servers: one raw loop over non-blocking
-// sockets, with a dispatcher to choose. Nothing but the dispatcher differs
-// between them.
+// sockets, with a transport to choose (transport.go). The reactors differ in
+// nothing but their dispatcher.
 //
-// The way of a connection: accept.go takes it, read.go reads and answers,
-// write.go sends what the socket did not take at once, close.go ends it.
+// The way of a connection: accept.go takes it, the transport reads, read.go
+// answers, write.go sends what the socket did not take at once, close.go ends it.
 // away.go lends it to a goroutine for an exchange that may wait. timeout.go
 // keeps the limits, drain.go ends the server.
 package loop
@@ -21,24 +21,35 @@ import (
 )
 
 // NewEpoll makes a server whose loops wait by epoll(7).
-func NewEpoll(o weighstone.Options) weighstone.Server { return newServer(o, newEpoll) }
+func NewEpoll(o weighstone.Options) weighstone.Server { return newServer(o, react(newEpoll)) }
 
 // NewPoll makes a server whose loops wait by poll(2).
-func NewPoll(o weighstone.Options) weighstone.Server { return newServer(o, newPoll) }
+func NewPoll(o weighstone.Options) weighstone.Server { return newServer(o, react(newPoll)) }
+
+// react makes reactors of a kind of dispatcher.
+func react(open func() (dispatcher, error)) func(*loop) (transport, error) {
+	return func(l *loop) (transport, error) {
+		d, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return newReactor(l, d), nil
+	}
+}
 
 // server is a number of loops that share nothing but their options.
 type server struct {
-	options       weighstone.Options
-	newDispatcher func() (dispatcher, error)
-	slots         []*weighstone.Slot
-	done          chan struct{} // closed when Serve returns
+	options      weighstone.Options
+	newTransport func(*loop) (transport, error)
+	slots        []*weighstone.Slot
+	done         chan struct{} // closed when Serve returns
 
 	mu       sync.Mutex
 	loops    []*loop
 	draining bool
 }
 
-func newServer(o weighstone.Options, newDispatcher func() (dispatcher, error)) *server {
+func newServer(o weighstone.Options, newTransport func(*loop) (transport, error)) *server {
 	o.Limits = o.Limits.Filled()
 	o.Workers = max(o.Workers, 1)
 	if o.Log == nil {
@@ -49,7 +60,7 @@ func newServer(o weighstone.Options, newDispatcher func() (dispatcher, error)) *
 		limit := sys.NoFile()
 		o.Limits.MaxConns = max(limit-max(64, limit/10), 16)
 	}
-	s := &server{options: o, newDispatcher: newDispatcher, slots: o.Slots, done: make(chan struct{})}
+	s := &server{options: o, newTransport: newTransport, slots: o.Slots, done: make(chan struct{})}
 	if len(s.slots) == 0 {
 		for range o.Workers {
 			s.slots = append(s.slots, new(weighstone.Slot))
@@ -106,25 +117,27 @@ func (s *server) open(listeners []int, site *weighstone.Site) error {
 
 func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weighstone.Slot) (*loop, error) {
 	o := s.options
-	d, err := s.newDispatcher()
-	if err != nil {
-		return nil, err
-	}
 	wake, errno := sys.EventFD()
 	if errno != 0 {
-		d.close()
 		return nil, fmt.Errorf("open eventfd: %w", errno)
 	}
 	config := wire.Config{Site: site, Limits: o.Limits, Access: o.Access, Log: o.Log}
-	return &loop{
-		d: d, wake: wake, listeners: listeners, slot: slot,
+	l := &loop{
+		wake: wake, listeners: listeners, slot: slot,
 		max:     max(o.Limits.MaxConns/o.Workers, 1),
 		machine: wire.NewMachine(config, slot),
 		limits:  o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
 		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
 		out:     make([]byte, 0, outputRoom+2*inputRoom),
-	}, nil
+	}
+	io, err := s.newTransport(l)
+	if err != nil {
+		sys.Close(wake)
+		return nil, err
+	}
+	l.io = io
+	return l, nil
 }
 
 // announce makes the loops drain; cut makes them end at once.

@@ -12,10 +12,10 @@ import (
 // file does not keep the others waiting.
 const sendfileStep = 512 << 10
 
-// flush writes out and c.rest, and says whether all is gone. What the socket
-// does not take is kept by c, which then is in the write state, or lost with
-// the connection.
-func (l *loop) flush(c *conn, out []byte) bool {
+// transmit writes out and c.rest at once, and says whether all is gone. What the
+// socket does not take is kept by c, which then is in the write state, or lost
+// with the connection.
+func (l *loop) transmit(c *conn, out []byte) bool {
 	n, errno := l.send(c, out)
 	if errno != 0 && errno != unix.EAGAIN {
 		l.destroy(c)
@@ -34,7 +34,7 @@ func (l *loop) flush(c *conn, out []byte) bool {
 	}
 	c.out = append(c.out[:0], out...)
 	l.enter(c, weighstone.StateWrite)
-	l.arm(c, evOut)
+	l.io.awaitRoom(c)
 	return false
 }
 
