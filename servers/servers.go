@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/fast"
 	"github.com/weighstone/weighstone/servers/fiber"
 	"github.com/weighstone/weighstone/servers/loop"
@@ -45,6 +46,14 @@ type Variant struct {
 	Keepalive   bool       `json:"keepalive"`
 	Historical  []string   `json:"historical"` // servers that were built so
 	Knobs       []string   `json:"knobs"`      // flags of serve that it has, each "--flag: what it is here"
+
+	// MaxConns is how many connections the architecture can hold, 0 for no
+	// bound of its own; Bound says why.
+	MaxConns int    `json:"max_conns,omitempty"`
+	Bound    string `json:"bound,omitempty"`
+
+	// PerCore says that there is a worker for each core unless told otherwise.
+	PerCore bool `json:"-"`
 
 	// Blocks says that each worker waits in a system call that keeps a share
 	// of GOMAXPROCS, so that goroutines beside it need one more.
@@ -92,10 +101,30 @@ func All() []Variant {
 			Name: "poll", Family: Event,
 			Accept: "the loop that will serve it", Dispatch: "poll", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
-			Historical: []string{"thttpd (1998)", "mathopd (1996)", "Boa (1995, with select)", "Zeus (1995)"},
+			Historical: []string{"mathopd (1996)", "thttpd (1998, where there is poll)", "Zeus (1995)", "lighttpd (2003, with poll)"},
 			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
 			Blocks:     true,
 			New:        loop.NewPoll,
+		},
+		{
+			Name: "select", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "select", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Boa (1995)", "thttpd (1998, where there is no poll)", "Zeus (1995, at first)"},
+			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
+			MaxConns:   loop.MaxSelectConns,
+			Bound:      fmt.Sprintf("the sets of select(2) have room for descriptors below %d (FD_SETSIZE), of which some are no connections", sys.SetSize),
+			Blocks:     true,
+			New:        loop.NewSelect,
+		},
+		{
+			Name: "percore", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "epoll", Concurrency: "a state in the table of its core's loop",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Seastar (2014)", "libreactor (2016)", "h2o (2014)"},
+			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener and a core for each; by default as many as there are cores"},
+			PerCore:    true,
+			New:        loop.NewPerCore,
 		},
 	}
 }

@@ -28,8 +28,10 @@ func TestSameCalls(t *testing.T) {
 		counts[variant] = trace(t, variant, func(addr string) { askMany(t, addr, requests) })
 		t.Logf("%s: %v", variant, counts[variant])
 	}
-	if !maps.Equal(counts["epoll"], counts["poll"]) {
-		t.Errorf("epoll makes %v, poll %v", counts["epoll"], counts["poll"])
+	for _, variant := range loops {
+		if !maps.Equal(counts["epoll"], counts[variant]) {
+			t.Errorf("epoll makes %v, %s %v", counts["epoll"], variant, counts[variant])
+		}
 	}
 	reads, writes := transfers(counts["epoll"])
 	// One of each for a request; a few more reads see the end.
@@ -67,7 +69,7 @@ func TestPipelineWrittenTogether(t *testing.T) {
 }
 
 // loops are the variants that differ in their dispatcher alone.
-var loops = []string{"epoll", "poll"}
+var loops = []string{"epoll", "poll", "select"}
 
 // trace counts, by name, the calls that a variant makes on sockets while it
 // serves talk.

@@ -88,6 +88,9 @@ func (c *serveCmd) Run(s *streams) error {
 	if err := c.Knobs.check(&variant); err != nil {
 		return usageError{err}
 	}
+	if variant.MaxConns > 0 && c.MaxConns > variant.MaxConns {
+		return usageError{fmt.Errorf("%s holds at most %d connections, not --max-conns %d: %s", variant.Name, variant.MaxConns, c.MaxConns, variant.Bound)}
+	}
 	signals := catchSignals()
 	defer signals.stop()
 	v := &service{cmd: c, variant: variant, log: s.log()}
@@ -169,6 +172,9 @@ func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Se
 func (v *service) schedule() int {
 	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
 	if v.variant.Family == servers.Event {
+		if workers == 0 && v.variant.PerCore {
+			workers = len(sys.Cores())
+		}
 		workers = max(workers, 1)
 		if v.variant.Blocks {
 			runtime.GOMAXPROCS(max(cores, workers+1))

@@ -41,6 +41,10 @@ func (c *variantsCmd) Run(s *streams) error {
 
 // describe tells all there is about one variant.
 func describe(out io.Writer, v *servers.Variant) error {
+	concurrent := string(v.Concurrent)
+	if v.MaxConns > 0 {
+		concurrent = fmt.Sprintf("%d at most: %s", v.MaxConns, v.Bound)
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"name", v.Name},
@@ -48,7 +52,7 @@ func describe(out io.Writer, v *servers.Variant) error {
 		{"accept", v.Accept},
 		{"dispatch", v.Dispatch},
 		{"concurrency", v.Concurrency},
-		{"concurrent", string(v.Concurrent)},
+		{"concurrent", concurrent},
 		{"keepalive", yes(v.Keepalive)},
 		{"historical", strings.Join(v.Historical, ", ")},
 		{"knobs", strings.Join(v.Knobs, "\n\t")},

@@ -9,13 +9,35 @@ import (
 
 // PinThread binds the calling thread, which its goroutine must have locked, to
 // one core (sched_setaffinity(2)).
-func PinThread(core int) error {
+func PinThread(core int) error { return BindThread(core) }
+
+// BindThread lets the calling thread, which its goroutine must have locked, run
+// on these cores only.
+func BindThread(cores ...int) error {
 	var set unix.CPUSet
-	set.Set(core)
+	for _, core := range cores {
+		set.Set(core)
+	}
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("pin a thread to core %d: %w", core, err)
+		return fmt.Errorf("bind a thread to cores %v: %w", cores, err)
 	}
 	return nil
+}
+
+// Cores returns the cores that the calling thread may run on, in ascending
+// order (sched_getaffinity(2)).
+func Cores() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return []int{0}
+	}
+	var cores []int
+	for core := 0; len(cores) < set.Count(); core++ {
+		if set.IsSet(core) {
+			cores = append(cores, core)
+		}
+	}
+	return cores
 }
 
 // ThreadCPU returns the time that the calling thread has used, of its own and

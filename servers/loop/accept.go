@@ -36,6 +36,10 @@ func (l *loop) accept(ln *listener) (more bool) {
 		fd, remote, errno := sys.Accept(ln.fd)
 		switch errno {
 		case 0:
+			if l.below > 0 && fd >= l.below {
+				l.tooHigh(fd)
+				return false
+			}
 			local := ln.local
 			if local.Addr().IsUnspecified() {
 				local = sys.LocalAddr(fd)
@@ -54,6 +58,14 @@ func (l *loop) accept(ln *listener) (more bool) {
 		}
 	}
 	return true
+}
+
+// tooHigh refuses a connection whose descriptor can't be waited for, as Boa did,
+// and accepts no more until one of ours ends.
+func (l *loop) tooHigh(fd int) {
+	l.log.Warn("accept: pausing, and one connection closed", "descriptor", fd, "limit", l.below, "connections", l.count)
+	sys.Close(fd)
+	l.pause(l.now.Add(shortage))
 }
 
 // add makes a connection of an accepted descriptor.

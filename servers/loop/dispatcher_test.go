@@ -23,7 +23,7 @@ func pair(t *testing.T) (a, b int) {
 }
 
 func eachDispatcher(t *testing.T, test func(t *testing.T, d dispatcher)) {
-	for name, open := range map[string]func() (dispatcher, error){"epoll": newEpoll, "poll": newPoll} {
+	for name, open := range map[string]func() (dispatcher, error){"epoll": newEpoll, "poll": newPoll, "select": newSelect} {
 		t.Run(name, func(t *testing.T) {
 			d, err := open()
 			if err != nil {

@@ -2,11 +2,13 @@ package loop
 
 import (
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -16,6 +18,9 @@ type loop struct {
 	io        transport
 	listeners []listener
 	max       int // connections at a time
+	below     int // descriptors that the dispatcher takes; 0 for all
+	pinned    bool
+	core      int // of the thread, if pinned
 	machine   *wire.Machine
 	slot      *weighstone.Slot
 	limits    weighstone.Limits
@@ -45,6 +50,23 @@ type loop struct {
 	grace    time.Time   // when the idle connections of a drain are closed
 }
 
+// pin binds the calling goroutine to a thread and that to a core, until unpin.
+// Nothing inherits the core: the runtime starts no thread from a locked one, and
+// the programs of handlers that wait are started by other threads.
+func pin(core int) (unpin func(), err error) {
+	runtime.LockOSThread()
+	before := sys.Cores()
+	if err := sys.PinThread(core); err != nil {
+		runtime.UnlockOSThread()
+		return nil, err
+	}
+	return func() {
+		if sys.BindThread(before...) == nil { // else the thread ends with the goroutine
+			runtime.UnlockOSThread()
+		}
+	}, nil
+}
+
 // inputRoom is how many bytes one read can bring beyond a head, and outputRoom
 // how many bytes of replies are gathered before they are written.
 const (
@@ -55,6 +77,13 @@ const (
 // run is the loop. It returns when a drain has finished.
 func (l *loop) run() error {
 	defer l.end()
+	if l.pinned {
+		unpin, err := pin(l.core)
+		if err != nil {
+			return err
+		}
+		defer unpin()
+	}
 	l.now = time.Now()
 	if err := l.io.start(); err != nil {
 		return err

@@ -21,10 +21,42 @@ import (
 )
 
 // NewEpoll makes a server whose loops wait by epoll(7).
-func NewEpoll(o weighstone.Options) weighstone.Server { return newServer(o, react(newEpoll)) }
+func NewEpoll(o weighstone.Options) weighstone.Server {
+	return newServer(o, kind{transport: react(newEpoll)})
+}
 
 // NewPoll makes a server whose loops wait by poll(2).
-func NewPoll(o weighstone.Options) weighstone.Server { return newServer(o, react(newPoll)) }
+func NewPoll(o weighstone.Options) weighstone.Server {
+	return newServer(o, kind{transport: react(newPoll)})
+}
+
+// NewSelect makes a server whose loops wait by select(2). It holds at most
+// [MaxSelectConns] connections, whatever the options say.
+func NewSelect(o weighstone.Options) weighstone.Server {
+	return newServer(o, kind{transport: react(newSelect), descriptors: sys.SetSize, conns: MaxSelectConns})
+}
+
+// NewPerCore makes a server of one loop for each core, unless told otherwise,
+// that waits by epoll(7) and is pinned to its core.
+func NewPerCore(o weighstone.Options) weighstone.Server {
+	o.Knobs.Pin = true
+	if o.Workers == 0 {
+		o.Workers = len(sys.Cores())
+	}
+	return NewEpoll(o)
+}
+
+// MaxSelectConns is how many connections a server that waits by select(2) can
+// hold: its sets have room for descriptors below 1,024, and some of these are
+// listeners, files, pipes and logs.
+const MaxSelectConns = sys.SetSize - 104
+
+// A kind is what tells the servers of this package apart.
+type kind struct {
+	transport   func(*loop) (transport, error)
+	descriptors int // the transport takes those below; 0 for all
+	conns       int // bound on connections; 0 for none of its own
+}
 
 // react makes reactors of a kind of dispatcher.
 func react(open func() (dispatcher, error)) func(*loop) (transport, error) {
@@ -39,17 +71,18 @@ func react(open func() (dispatcher, error)) func(*loop) (transport, error) {
 
 // server is a number of loops that share nothing but their options.
 type server struct {
-	options      weighstone.Options
-	newTransport func(*loop) (transport, error)
-	slots        []*weighstone.Slot
-	done         chan struct{} // closed when Serve returns
+	options weighstone.Options
+	kind    kind
+	cores   []int // where the loops are pinned, in turn; none if they are not
+	slots   []*weighstone.Slot
+	done    chan struct{} // closed when Serve returns
 
 	mu       sync.Mutex
 	loops    []*loop
 	draining bool
 }
 
-func newServer(o weighstone.Options, newTransport func(*loop) (transport, error)) *server {
+func newServer(o weighstone.Options, k kind) *server {
 	o.Limits = o.Limits.Filled()
 	o.Workers = max(o.Workers, 1)
 	if o.Log == nil {
@@ -60,7 +93,13 @@ func newServer(o weighstone.Options, newTransport func(*loop) (transport, error)
 		limit := sys.NoFile()
 		o.Limits.MaxConns = max(limit-max(64, limit/10), 16)
 	}
-	s := &server{options: o, newTransport: newTransport, slots: o.Slots, done: make(chan struct{})}
+	if k.conns > 0 {
+		o.Limits.MaxConns = min(o.Limits.MaxConns, k.conns)
+	}
+	s := &server{options: o, kind: k, slots: o.Slots, done: make(chan struct{})}
+	if o.Knobs.Pin {
+		s.cores = sys.Cores()
+	}
 	if len(s.slots) == 0 {
 		for range o.Workers {
 			s.slots = append(s.slots, new(weighstone.Slot))
@@ -109,6 +148,9 @@ func (s *server) open(listeners []int, site *weighstone.Site) error {
 			s.loops = nil
 			return fmt.Errorf("make loop: %w", err)
 		}
+		if len(s.cores) > 0 {
+			l.pinned, l.core = true, s.cores[i%len(s.cores)]
+		}
 		l.draining.Store(s.draining)
 		s.loops = append(s.loops, l)
 	}
@@ -125,13 +167,14 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 	l := &loop{
 		wake: wake, listeners: listeners, slot: slot,
 		max:     max(o.Limits.MaxConns/o.Workers, 1),
+		below:   s.kind.descriptors,
 		machine: wire.NewMachine(config, slot),
 		limits:  o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
 		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
 		out:     make([]byte, 0, outputRoom+2*inputRoom),
 	}
-	io, err := s.newTransport(l)
+	io, err := s.kind.transport(l)
 	if err != nil {
 		sys.Close(wake)
 		return nil, err
