@@ -15,6 +15,7 @@ type Client struct {
 	ClosedByServer uint64 `json:"closed_by_server"` // first
 	ClosedByClient uint64 `json:"closed_by_client"`
 	Stale          uint64 `json:"stale"` // kept connections found closed, whose request was sent again
+	Stray          uint64 `json:"stray"` // connections that brought bytes nobody had asked for, and were dropped
 	IdleOpened     int    `json:"idle_opened"`
 	IdleLost       int    `json:"idle_lost"`
 

@@ -83,10 +83,14 @@ func (f *Faults) Failed() (n uint64) {
 // incomplete.
 const failedShare = 0.001
 
+// TooMany says whether n of all exchanges are more than may fail, or have an
+// end that nobody knows, without making a result [Incomplete].
+func TooMany(n, all uint64) bool { return float64(n) > failedShare*float64(all) }
+
 // TooManyFailed says whether so many exchanges had no complete reply that the
 // result is [Incomplete], when good others had the right one.
 func (f *Faults) TooManyFailed(good uint64) bool {
-	return float64(f.Failed()) > failedShare*float64(f.Total()+good)
+	return TooMany(f.Failed(), f.Total()+good)
 }
 
 // Add adds the counts of g.

@@ -37,6 +37,24 @@ func (c *cell) judgeCeiling(j *judgement, m *bench.Figures[bench.Metric]) {
 	}
 }
 
+// judgeConnections looks for what went wrong between replies; all is the number
+// of exchanges.
+func (c *cell) judgeConnections(j *judgement, all uint64) {
+	var stale, stray uint64
+	for i := range c.runs {
+		if client := c.runs[i].Client; client != nil {
+			stale += client.Stale
+			stray += client.Stray
+		}
+	}
+	if stray > 0 {
+		j.add(bench.RepliesWrong, "%d connections brought bytes that nobody had asked for", stray)
+	}
+	if bench.TooMany(stale, all) {
+		j.add(bench.Incomplete, "%d of %d requests were sent again: the server had closed their kept connections unannounced, and may have had them", stale, all)
+	}
+}
+
 // judgeSchedule looks whether an open loop was kept to.
 func (c *cell) judgeSchedule(j *judgement, m *bench.Figures[bench.Metric]) {
 	if !c.load.open() {

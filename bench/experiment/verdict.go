@@ -73,6 +73,7 @@ func (c *cell) judge(m *bench.Figures[bench.Metric], want int) judgement {
 		j.add(bench.Incomplete, "%d of %d runs were made", made, want)
 	}
 	c.judgeFaults(&j, &m.Errors, good)
+	c.judgeConnections(&j, good+m.Errors.Total())
 	others := c.crowding()
 	if others.server > crowded || others.client > crowded {
 		j.add(bench.Noisy, "others took %.0f %% of the server's core and %.0f %% of the client's", others.server, others.client)

@@ -64,6 +64,13 @@ func TestJudge(t *testing.T) {
 				r.Errors[bench.FaultContent] = 1
 			}
 		}, bench.RepliesWrong, "content"},
+		{"stray bytes", 6, claimRate, func(i int, r *bench.Run) {
+			if i == 3 {
+				r.Client = &bench.Client{Stray: 1}
+			}
+		}, bench.RepliesWrong, "nobody had asked for"},
+		{"a few sent again", 6, claimRate, func(_ int, r *bench.Run) { r.Client = &bench.Client{Stale: 10} }, bench.Valid, ""},
+		{"many sent again", 6, claimRate, func(_ int, r *bench.Run) { r.Client = &bench.Client{Stale: 11} }, bench.Incomplete, "sent again"},
 		{"want of ports", 6, claimRate, func(_ int, r *bench.Run) { r.Errors[bench.FaultLocal] = 5 }, bench.ClientBound, "own want"},
 		{"a few resets", 6, claimRate, func(_ int, r *bench.Run) { r.Errors[bench.FaultReset] = 5 }, bench.Valid, "reset"},
 		{"many refused", 6, claimRate, func(_ int, r *bench.Run) { r.Errors[bench.FaultRefused] = 500 }, bench.Incomplete, "refused"},

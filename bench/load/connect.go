@@ -143,6 +143,20 @@ func (w *worker) release(c *client, keep bool) {
 	c.disconnect()
 }
 
+// closerHappened deals with the events of closers[i]: the server closes it, or
+// has more to say than its last reply was to have.
+func (w *worker) closerHappened(i int, events uint32) {
+	if n, _ := sys.Read(w.closers[i].fd, w.buf); n > 0 {
+		w.counts.stray++
+		w.bury(i)
+		return
+	}
+	if events&hangup != 0 {
+		w.counts.closedByServer++
+		w.bury(i)
+	}
+}
+
 // bury closes closers[i].
 func (w *worker) bury(i int) {
 	w.owners[w.closers[i].fd] = ownerNone

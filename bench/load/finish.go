@@ -119,16 +119,30 @@ func (w *worker) lost(c *client, errno unix.Errno) {
 
 // stale asks again, once, what was sent on a kept connection that the server
 // had closed meanwhile, as clients do (RFC 9112 section 9.3.1): its end came
-// before any byte of a reply. A reset is not taken for that.
+// before any byte of a reply. A reset is not taken for that, and what may not
+// be done twice is not asked again (RFC 9110 section 9.2.2). Whether the server
+// had read the request can't be seen here, so a result says how many there were.
 func (w *worker) stale(c *client) bool {
 	x := c.at(0)
-	if c.answered == 0 && !c.ahead || c.reply.bytes > 0 || x.retried {
+	if c.answered == 0 && !c.ahead || c.reply.bytes > 0 || x.retried || !idempotent(x.ask.Method) {
 		return false
 	}
 	x.retried = true
-	w.counts.stale++
+	if x.sample.Due >= w.from {
+		w.counts.stale++
+	}
 	w.counts.closedByServer++
 	w.drop(c)
 	w.later.push(appointment{at: w.now, due: pumpOnly, client: c.index})
 	return true
+}
+
+// idempotent says whether a request with this method may be sent twice (RFC
+// 9110 section 9.2.2).
+func idempotent(method string) bool {
+	switch method {
+	case "", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE":
+		return true
+	}
+	return false
 }

@@ -1,6 +1,11 @@
 package load
 
-import "github.com/weighstone/weighstone/bench"
+import (
+	"fmt"
+	"maps"
+
+	"github.com/weighstone/weighstone/bench"
+)
 
 // Document is a result, or those of a ladder, as a document with a cell of one
 // run for each. command is the command line, env where it ran.
@@ -11,6 +16,9 @@ func Document(command []string, env bench.Environment, results ...*Result) *benc
 	}
 	if len(results) == 0 {
 		d.Verdict = bench.Incomplete
+	} else {
+		d.Environment.Facts = results[0].facts(env.Facts)
+		d.Headline = []string{ladderOffered(results)}
 	}
 	for _, r := range results {
 		c := r.Cell()
@@ -19,6 +27,30 @@ func Document(command []string, env bench.Environment, results ...*Result) *benc
 		d.Reasons = append(d.Reasons, c.Reasons...)
 	}
 	return d
+}
+
+// facts are those of the machine, and what is known of both sides.
+func (r *Result) facts(machine map[string]string) map[string]string {
+	all := map[string]string{
+		"network":      r.Network,
+		"client_cores": fmt.Sprintf("any of those allowed, %s, not pinned", threads(r.Config.Workers)),
+		"server_cores": "not known: the server was not started here",
+	}
+	if len(r.Config.CPUs) > 0 {
+		all["client_cores"] = fmt.Sprintf("%v, %s", r.Config.CPUs, threads(r.Config.Workers))
+	}
+	if r.Software != "" {
+		all["server.software"] = r.Software
+	}
+	maps.Copy(all, machine)
+	return all
+}
+
+func threads(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
 }
 
 // Cell is the result as a cell with one run.

@@ -440,7 +440,7 @@ func TestRunRefuses(t *testing.T) {
 		"fewer than 10": {URL: "http://127.0.0.1:1/", Plan: p, Requests: 5, Clients: 10},
 		"negative":      {URL: "http://127.0.0.1:1/", Plan: p, Clients: -1},
 		"descriptors":   {URL: "http://127.0.0.1:1/", Plan: p, Clients: 1 << 30},
-		"invalid port":  {URL: "http://127.0.0.1:99999/", Plan: p},
+		"1 to 65535":    {URL: "http://127.0.0.1:99999/", Plan: p},
 		"pin a thread":  {URL: "http://127.0.0.1:1/", Plan: p, CPUs: []int{1000}},
 	} {
 		if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {

@@ -67,8 +67,7 @@ func (w *worker) feed(c *client, b []byte) {
 	c.corked = true
 	for start := b; len(b) > 0; start = b {
 		if c.rendered == 0 {
-			// Nothing was asked. Some servers say 408 before they close.
-			w.counts.stray++
+			w.unasked(b)
 			w.drop(c)
 			return
 		}
@@ -88,6 +87,18 @@ func (w *worker) feed(c *client, b []byte) {
 	}
 	c.corked = false
 	w.flush(c)
+}
+
+// unasked counts a connection on which bytes came though nothing was under
+// way. Some servers say 408 before they close one that was idle (RFC 9110
+// section 15.5.9).
+func (w *worker) unasked(b []byte) {
+	const line = "HTTP/1.1 408"
+	if len(b) >= len(line) && string(b[:7]) == line[:7] && string(b[8:len(line)]) == line[8:] {
+		w.counts.closedByServer++
+		return
+	}
+	w.counts.stray++
 }
 
 // take consumes bytes of the oldest exchange's reply and returns what is left

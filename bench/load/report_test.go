@@ -40,6 +40,7 @@ func golden(t *testing.T, name string, got []byte) {
 func made(n int, faults ...bench.Fault) *Result {
 	r := &Result{
 		Config:  Config{URL: "http://127.0.0.1:8080/100.html", Clients: 4, Pipeline: 1, Workers: 2, Keepalive: true},
+		Network: "loopback",
 		Elapsed: time.Second, Classes: []bench.Class{{Name: "/100.html", Weight: 1}},
 		Tally:       tally.New(tally.Config{Classes: 1}),
 		Connections: 4, ClosedByClient: 4, CPUUser: 200 * time.Millisecond, CPUSystem: 400 * time.Millisecond, CPUGiven: 2 * time.Second,
@@ -141,6 +142,9 @@ func TestVerdict(t *testing.T) {
 		"two causes": {func(r *Result) {
 			r.Tally.Faults[bench.FaultRefused], r.Tally.Faults[bench.FaultTimeout] = 1, 1
 		}, bench.Incomplete},
+		"stray bytes": {func(r *Result) { r.Stray = 1 }, bench.RepliesWrong},
+		"sent again":  {func(r *Result) { r.Stale = 1 }, bench.Valid},
+		"many again":  {func(r *Result) { r.Stale = 2 }, bench.Incomplete},
 		"too late":    {func(r *Result) { r.Tally.Done = 0 }, bench.Incomplete},
 		"wrong":       {func(r *Result) { r.Tally.Faults[bench.FaultContent] = 1; r.Interrupted = true }, bench.RepliesWrong},
 		"interrupted": {func(r *Result) { r.Interrupted = true }, bench.Incomplete},

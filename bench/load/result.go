@@ -21,10 +21,11 @@ type Result struct {
 	Connections    uint64 // made by the clients
 	ClosedByServer uint64 // of them, closed by the server first
 	ClosedByClient uint64
-	Stale          uint64 // kept connections found closed, whose request was sent again
-	Stray          uint64 // connections dropped for bytes that came when nothing was asked
+	Stale          uint64 // kept connections found closed, whose request was sent again; the warm-up left out
+	Stray          uint64 // connections that brought bytes when nothing was asked, and were dropped
 	Unfinished     uint64 // exchanges given up when the run was interrupted
 
+	Network  string // "loopback", or which network the server was reached over
 	Software string // the Server field of the first reply
 	Kept     uint64 // complete replies after which the server left the connection open
 	Sent     uint64 // bytes of requests, the warm-up included
@@ -130,7 +131,7 @@ func (r *Result) Client() *bench.Client {
 		ServiceMS: quantiles(&t.Service), LagMS: quantiles(&t.Lag),
 		Late: t.Late, Lagged: t.Lagged, Dropped: r.Dropped, Over60S: t.Latency.Over,
 		Connections: r.Connections, ClosedByServer: r.ClosedByServer, ClosedByClient: r.ClosedByClient,
-		Stale: r.Stale, IdleOpened: r.IdleOpened, IdleLost: r.IdleLost,
+		Stale: r.Stale, Stray: r.Stray, IdleOpened: r.IdleOpened, IdleLost: r.IdleLost,
 		Sources: r.Sources, Ports: r.Ports.Range, MostPerSource: r.MostPerSource, NoPort: r.NoPort,
 		Workers: r.Config.Workers, CPUUserS: r.CPUUser.Seconds(), CPUSystemS: r.CPUSystem.Seconds(),
 		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{},

@@ -187,7 +187,7 @@ func (r *run) tell() {
 
 // result merges what the workers have counted.
 func (r *run) result(interrupted bool, idle *idle) *Result {
-	res := &Result{Config: r.config, Start: r.start, Interrupted: interrupted, Classes: r.config.Plan.Classes()}
+	res := &Result{Config: r.config, Start: r.start, Network: network(r.server.Addr()), Interrupted: interrupted, Classes: r.config.Plan.Classes()}
 	res.Tally, res.Seconds, res.LogError = r.collector.total, r.collector.seconds, r.collector.err
 	var counts counts
 	for _, w := range r.workers {

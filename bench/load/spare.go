@@ -58,10 +58,15 @@ func (w *worker) spareHappened(i int, events uint32) {
 	if !s.open {
 		w.spareOpened(i)
 	}
-	if events&(hangup|unix.EPOLLIN) != 0 {
-		w.counts.closedByServer++
-		w.dropSpare(i)
+	if events&(hangup|unix.EPOLLIN) == 0 {
+		return
 	}
+	if n, _ := sys.Read(s.fd, w.buf); n > 0 {
+		w.unasked(w.buf[:n])
+	} else {
+		w.counts.closedByServer++
+	}
+	w.dropSpare(i)
 }
 
 func (w *worker) dropSpare(i int) {

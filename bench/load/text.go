@@ -111,9 +111,7 @@ func writeLadder(b *bytes.Buffer, results []*Result) {
 	if len(results) == 0 {
 		return
 	}
-	first := *results[0]
-	first.Config.Clients = 0
-	fmt.Fprintf(b, "%s\n\n%8s %10s %8s %10s %10s %10s %8s %6s  %s\n", first.offered(), "clients", "rate /s", "bad", "p50 ms", "p99 ms", "max ms", "little", "CPU %", "verdict")
+	fmt.Fprintf(b, "%s\n\n%8s %10s %8s %10s %10s %10s %8s %6s  %s\n", ladderOffered(results), "clients", "rate /s", "bad", "p50 ms", "p99 ms", "max ms", "little", "CPU %", "verdict")
 	for _, r := range results {
 		t := r.Tally
 		quantile := func(q float64) string {
@@ -160,10 +158,20 @@ func (r *Result) secondsText() string {
 		low, high, p99 = min(low, rate), max(high, rate), max(p99, s.P99)
 		n++
 	}
-	if n < 2 {
+	if n < 2 || high == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s to %s good a second, p99 up to %s ms", grouped(low), grouped(high), millis(p99))
+}
+
+// ladderOffered says in one line what the server was offered in all of the
+// results, of which there is at least one.
+func ladderOffered(results []*Result) string {
+	first := *results[0]
+	if len(results) > 1 {
+		first.Config.Clients = 0
+	}
+	return first.offered()
 }
 
 // offered says in one line what the server was offered.
@@ -207,12 +215,22 @@ func (r *Result) offered() string {
 	if len(r.Classes) > 1 {
 		s += fmt.Sprintf(", %d kinds of request", len(r.Classes))
 	}
+	if r.Network != "" {
+		s += ", over " + r.Network
+	}
 	return s
+}
+
+func cores(n int) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return fmt.Sprintf("%d cores", n)
 }
 
 func (r *Result) cpuText() string {
 	used := r.CPUUser + r.CPUSystem
-	s := fmt.Sprintf("%s %% of %d cores (user %.2f s, system %.2f s)", figure(100*r.ClientCPU(), 0), r.Config.Workers, r.CPUUser.Seconds(), r.CPUSystem.Seconds())
+	s := fmt.Sprintf("%s %% of %s (user %.2f s, system %.2f s)", figure(100*r.ClientCPU(), 0), cores(r.Config.Workers), r.CPUUser.Seconds(), r.CPUSystem.Seconds())
 	if n := r.Good() + r.Bad(); n > 0 {
 		s += fmt.Sprintf(", %.1f us a request", float64(used.Microseconds())/float64(n))
 	}

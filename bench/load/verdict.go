@@ -27,6 +27,12 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	if n := r.Tally.Faults.Wrong(); n > 0 {
 		add(bench.RepliesWrong, "%d replies were wrong", n)
 	}
+	if r.Stray > 0 {
+		add(bench.RepliesWrong, "%s connections brought bytes that nobody had asked for", grouped(r.Stray))
+	}
+	if all := r.Good() + r.Bad(); bench.TooMany(r.Stale, all) {
+		add(bench.Incomplete, "%s of %s requests were sent again: the server had closed their kept connections unannounced, and may have had them", grouped(r.Stale), grouped(all))
+	}
 	if r.Interrupted {
 		add(bench.Incomplete, "interrupted with %d requests under way", r.Unfinished)
 	}
@@ -48,7 +54,7 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 		add(bench.ClientBound, "%d requests failed for want of ports, descriptors or memory here", n)
 	}
 	if cpu := r.ClientCPU(); cpu > maxClientCPU {
-		add(bench.ClientBound, "the client used %.0f %% of the %d cores it was given", 100*cpu, r.Config.Workers)
+		add(bench.ClientBound, "the client used %.0f %% of the %s it was given", 100*cpu, cores(r.Config.Workers))
 	}
 	if n := r.Tally.Lag.N; r.Config.Arrival.Open() && float64(r.Tally.Lagged) > maxLagged*float64(n) {
 		add(bench.ClientBound, "the client sent %d of %d requests late by its own lag", r.Tally.Lagged, n)

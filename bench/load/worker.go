@@ -98,7 +98,7 @@ type counts struct {
 	closedByServer uint64
 	closedByClient uint64
 	stale          uint64
-	stray          uint64
+	stray          uint64 // connections on which bytes came that nobody had asked for
 	unfinished     uint64
 	dropped        uint64 // due, but never sent
 	noPort         uint64 // connections that found no free port
@@ -304,8 +304,7 @@ func (w *worker) happened(fd int, events uint32) {
 	case owner <= ownerSpare:
 		w.spareHappened(int(ownerSpare-owner), events)
 	case owner <= ownerCloser:
-		w.counts.closedByServer++
-		w.bury(int(ownerCloser - owner))
+		w.closerHappened(int(ownerCloser-owner), events)
 	}
 }
 

@@ -76,6 +76,10 @@ func TestParseRefuses(t *testing.T) {
 		"2.x no host":                {"http:///a 1\n", "list:1:", "not a URL"},
 		"2.x other scheme":           {"ftp://h/a 1\n", "list:1:", "not a URL"},
 		"2.x bad port":               {"http://h:x/a 1\n", "list:1:", "not a URL"},
+		"2.x port out of range":      {"http://h:65536/a 1\n", "list:1:", "a number from 1 to 65535"},
+		"2.x port 0":                 {"http://h:0/a 1\n", "list:1:", "a number from 1 to 65535"},
+		"2.x no port":                {"http://h:/a 1\n", "list:1:", "the port is missing"},
+		"2.x zone":                   {"http://[fe80::1%25lo]/a 1\n", "list:1:", "zone"},
 		"a long line":                {"/a 1\n/" + strings.Repeat("a", maxLineLength) + "\n", "list:2:", "at most 8192 bytes"},
 		"a long first line":          {"/" + strings.Repeat("a", maxLineLength) + "\n", "list:1:", "at most 8192 bytes"},
 	} {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -27,6 +28,23 @@ func badTarget(t string) string {
 		if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
 			return ": not a URL of the form http://host:port/path"
 		}
+		return badAuthority(u)
+	}
+	return ""
+}
+
+// badAuthority says in the same way what is wrong with host and port.
+func badAuthority(u *url.URL) string {
+	if strings.Contains(u.Hostname(), "%") {
+		return ": an address with a zone can't be asked"
+	}
+	if strings.HasSuffix(u.Host, ":") {
+		return ": the port is missing after \":\""
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return ": a port is a number from 1 to 65535"
+		}
 	}
 	return ""
 }
@@ -40,6 +58,9 @@ func isHex(c byte) bool {
 // allowed, a missing path is "/".
 func SplitURL(raw string) (host, target string, err error) {
 	rest, ok := strings.CutPrefix(raw, "http://")
+	if strings.HasPrefix(raw, "https://") {
+		return "", "", fmt.Errorf("url %q: TLS is not spoken here, expected http://host:port/path", raw)
+	}
 	if !ok {
 		return "", "", fmt.Errorf("url %q: expected http://host:port/path", raw)
 	}

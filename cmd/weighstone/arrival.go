@@ -17,17 +17,20 @@ import (
 // arrival reads the flags that say how requests come. A rate or ramp alone
 // means requests at equal distances.
 func (c *loadCmd) arrival() (pace.Arrival, error) {
-	a := pace.Arrival{Kind: pace.Kind(c.Arrival), Think: c.Think, Rate: c.Rate, Seed: c.Seed}
-	if c.Arrival == "" && (c.Rate != 0 || c.Ramp != "") {
+	a := pace.Arrival{Kind: pace.Kind(c.Arrival), Think: c.Think, Rate: given(c.Rate), Seed: c.Seed}
+	if c.Arrival == "" && (c.Rate != nil || c.Ramp != "") {
 		a.Kind = pace.Constant
 	}
 	if c.Ramp != "" {
-		if c.Rate != 0 {
+		if c.Rate != nil {
 			return a, errors.New("--ramp and --rate: a ramp says the rate itself")
 		}
 		if err := parseRamp(c.Ramp, &a); err != nil {
 			return a, err
 		}
+	}
+	if c.Rate != nil && a.Kind == pace.Closed {
+		return a, errors.New("--arrival, --rate: a closed loop has no rate: the server sets it")
 	}
 	if err := a.Validate(); err != nil {
 		return a, fmt.Errorf("--arrival, --rate: %w", err)
@@ -50,8 +53,11 @@ func parseRamp(s string, a *pace.Arrival) error {
 }
 
 func (c *loadCmd) validLadder() error {
-	if c.Arrival != "" && c.Arrival != string(pace.Closed) || c.Rate != 0 || c.Ramp != "" {
+	if c.Arrival != "" && c.Arrival != string(pace.Closed) || c.Rate != nil || c.Ramp != "" {
 		return errors.New("--ladder: its steps are closed loops, without --arrival, --rate and --ramp")
+	}
+	if c.Clients != nil {
+		return errors.New("--ladder and -c: a ladder says the numbers of clients itself")
 	}
 	for _, n := range c.Ladder {
 		if n < 1 || c.Requests != nil && *c.Requests < uint64(n) {

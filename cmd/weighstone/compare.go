@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -14,7 +15,18 @@ type benchCompareCmd struct {
 	Old    string `arg:"" help:"A result as JSON, from --out or -o json."`
 	New    string `arg:"" help:"Another, to compare with it."`
 	Force  bool   `help:"Compare though kernel, cores or fixtures differ."`
-	Output string `short:"o" enum:"text,json" default:"text" help:"text or json."`
+	Output string `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv or html."`
+}
+
+// Validate refuses the forms that hold runs, of which a comparison has none.
+func (c *benchCompareCmd) Validate() error {
+	switch c.Output {
+	case "gobench":
+		return errors.New("-o gobench: a comparison has no runs; have benchstat compare the two results in that form")
+	case "webstone":
+		return errors.New("-o webstone: its tables are those of one result, not of a comparison")
+	}
+	return nil
 }
 
 // Run compares what two results say of the same cells.
@@ -32,12 +44,7 @@ func (c *benchCompareCmd) Run(s *streams) error {
 		return fmt.Errorf("compare %s with %s: %w", c.Old, c.New, err)
 	}
 	doc.Command = s.args
-	if c.Output == "json" {
-		err = report.JSON(s.out, doc)
-	} else {
-		err = report.Text(s.out, doc)
-	}
-	if err != nil {
+	if err := report.Write(s.out, c.Output, doc); err != nil {
 		return fmt.Errorf("write the comparison: %w", err)
 	}
 	return nil

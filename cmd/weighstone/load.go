@@ -24,29 +24,30 @@ type loadCmd struct {
 	Plan string `placeholder:"FILE" help:"A WebStone file list, of 1.x or 2.x. What it names of the built-in content is checked against that."`
 
 	Clients   *int           `short:"c" placeholder:"10" help:"Connections in use at a time; 10, or as many as there are requests if those are fewer."`
-	Requests  *uint64        `short:"n" placeholder:"N" help:"Requests in all, instead of a duration."`
+	Requests  *uint64        `short:"n" placeholder:"N" help:"Requests in all, instead of a duration; with -d, whichever ends first."`
 	Duration  *time.Duration `short:"d" placeholder:"10s" help:"How long; 10s if the number of requests is not given either."`
+	Workers   *int           `placeholder:"N" help:"Threads of the load generator, each worth a core; as many as there are cores, at most one a client."`
 	Timeout   time.Duration  `default:"30s" help:"How long each reply may take. What was asked before the end of the run is waited for up to that long after it."`
 	KeepAlive bool           `short:"k" name:"keep-alive" help:"Many requests a connection; else one."`
 	Output    string         `short:"o" enum:"text,json,csv,html,gobench,ab,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat), ab (as ApacheBench reports) or webstone."`
 	ABCompat  bool           `name:"ab-compatible" help:"With -o ab, take median and percentiles by ab's own indices."`
 
 	Mix     string        `enum:"static,light,medium,heavy" default:"static" help:"How many files of the plan are replaced by a program: static, light, medium or heavy."`
-	Dynamic string        `default:"/api/send" help:"The program that replaces them."`
+	Dynamic string        `placeholder:"/api/send" help:"The program that replaces them; /api/send by default."`
 	Think   time.Duration `default:"0s" help:"Pause of each client between a reply and its next request."`
 	HTTP    string        `name:"http" enum:"1.0,1.1" default:"1.1" help:"Version of HTTP."`
 	PerConn *int          `name:"requests-per-conn" placeholder:"N" help:"With -k, close a connection after N requests."`
 
-	Arrival string  `enum:",closed,constant,poisson" default:"" help:"How requests come: closed (each client after its last reply), or at --rate whatever the server does: constant (at equal distances) or poisson."`
-	Rate    float64 `placeholder:"R" help:"Requests a second in all, of an open loop."`
-	Ramp    string  `placeholder:"A:B:DURATION" help:"An open loop whose rate goes from A to B a second in that time, then stays."`
-	Ladder  []int   `placeholder:"N,.." help:"Instead of -c: a closed loop for each of these numbers of clients, one after another."`
+	Arrival string   `enum:",closed,constant,poisson" default:"" help:"How requests come: closed (each client after its last reply), or at --rate whatever the server does: constant (at equal distances) or poisson."`
+	Rate    *float64 `placeholder:"R" help:"Requests a second in all, of an open loop."`
+	Ramp    string   `placeholder:"A:B:DURATION" help:"An open loop whose rate goes from A to B a second in that time, then stays."`
+	Ladder  []int    `placeholder:"N,.." help:"Instead of -c: a closed loop for each of these numbers of clients, one after another."`
 
 	Pipeline   int      `default:"1" help:"With -k, requests under way on a connection."`
 	Idle       int      `default:"0" help:"Further connections that are only held open."`
 	Source     []string `placeholder:"ADDR|CIDR" help:"Local addresses to connect from, in turn."`
 	Ahead      int      `name:"connect-ahead" default:"0" help:"Connections kept ready, so that a request does not wait for one."`
-	ReadRate   int      `name:"read-rate" placeholder:"B" help:"Read each connection at B bytes a second only."`
+	ReadRate   *int     `name:"read-rate" placeholder:"B" help:"Read each connection at B bytes a second only."`
 	CloseFirst string   `enum:"client,server" default:"server" help:"Who closes a connection first: client or server."`
 
 	Method         string   `placeholder:"M" help:"Method; GET by default."`
@@ -70,10 +71,12 @@ func (c *loadCmd) Validate() error {
 		return err
 	}
 	switch {
-	case c.Think < 0 || c.Idle < 0 || c.Ahead < 0 || c.ReadRate < 0:
-		return errors.New("a duration or number is negative")
 	case c.ABCompat && c.Output != "ab":
 		return errors.New("--ab-compatible is for -o ab")
+	case c.Plan == "" && c.Mix != string(plan.Static):
+		return errors.New("--mix: needs --plan, of whose files some are replaced")
+	case c.Dynamic != "" && c.Mix == string(plan.Static):
+		return errors.New("--dynamic: needs --mix light, medium or heavy, as else nothing is replaced")
 	case len(c.Ladder) > 0:
 		return c.validLadder()
 	case c.Requests != nil && *c.Requests < uint64(given(c.Clients)):
@@ -84,7 +87,7 @@ func (c *loadCmd) Validate() error {
 }
 
 // validNumbers looks at the flags that are at least 1 where they are given,
-// and at those that only kept connections have.
+// those that are at least 0, and those that only kept connections have.
 func (c *loadCmd) validNumbers() error {
 	switch {
 	case c.Clients != nil && *c.Clients < 1:
@@ -99,6 +102,12 @@ func (c *loadCmd) validNumbers() error {
 		return fmt.Errorf("--pipeline: expected at least 1, but got %d", c.Pipeline)
 	case c.PerConn != nil && *c.PerConn < 1:
 		return fmt.Errorf("--requests-per-conn: expected at least 1, but got %d", *c.PerConn)
+	case c.Workers != nil && *c.Workers < 1:
+		return fmt.Errorf("--workers: expected at least 1, but got %d", *c.Workers)
+	case c.ReadRate != nil && *c.ReadRate < 1:
+		return fmt.Errorf("--read-rate: expected at least 1, but got %d", *c.ReadRate)
+	case c.Think < 0 || c.Idle < 0 || c.Ahead < 0:
+		return errors.New("--think, --idle, --connect-ahead: expected at least 0")
 	case c.Pipeline > 1 && !c.KeepAlive:
 		return errors.New("--pipeline: needs -k, as a connection is else for one request")
 	case c.PerConn != nil && !c.KeepAlive:
@@ -173,7 +182,7 @@ func (c *loadCmd) config() (load.Config, error) {
 		Clients: given(c.Clients), Requests: given(c.Requests), Duration: given(c.Duration), Timeout: c.Timeout,
 		Keepalive: c.KeepAlive, PerConn: given(c.PerConn), HTTP10: c.HTTP == "1.0", Pipeline: c.Pipeline,
 		CloseFirst: c.CloseFirst == "client", Arrival: arrival, Idle: c.Idle, Sources: sources,
-		ConnectAhead: c.Ahead, ReadRate: c.ReadRate,
+		ConnectAhead: c.Ahead, ReadRate: given(c.ReadRate), Workers: given(c.Workers),
 	}, nil
 }
 
