@@ -64,6 +64,40 @@ type Variant struct {
 
 // All returns the variants in the order in which to show them.
 func All() []Variant {
+	all := table()
+	for i := range all {
+		all[i].Knobs = append(all[i].Knobs, common()...)
+	}
+	return all
+}
+
+// common are the knobs that every variant has.
+func common() []string {
+	return []string{
+		"--defer-accept: the kernel holds a connection back until its first bytes are there (TCP_DEFER_ACCEPT)",
+	}
+}
+
+// ofLoops are the knobs of every event loop, ofEpoll those of one that waits by
+// epoll.
+func ofLoops(more ...string) []string {
+	return append(more,
+		"--accept-batch: N or all: connections taken at one event (64)",
+		"--send: how files leave: write (read and written), sendfile, cork (head and body in calls of their own, between TCP_CORK), mmap (written from a mapping)",
+	)
+}
+
+func ofEpoll(more ...string) []string {
+	return ofLoops(append(more,
+		"--edge: each readiness is told once (EPOLLET); accept, read and write go on until they would block",
+		"--epoll-ctl: change (one call when what is waited for changes), or naive (one at every change of a connection's state, as in 2005)",
+	)...)
+}
+
+const pin = "--pin: each loop has a thread that is bound to a core of its own"
+
+// table holds the rows, with the knobs that each has of its own.
+func table() []Variant {
 	return []Variant{
 		{
 			Name: "nethttp", Family: Goroutine,
@@ -94,7 +128,7 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "epoll", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"lighttpd (2003)", "nginx (2004)", "Cherokee (2001)", "h2o (2014)"},
-			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
+			Knobs:      ofEpoll("--workers: loops, a SO_REUSEPORT listener for each", pin, "--exclusive: all loops wait on one listening socket, and one is woken (EPOLLEXCLUSIVE)"),
 			New:        loop.NewEpoll,
 		},
 		{
@@ -102,7 +136,7 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "poll", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"mathopd (1996)", "thttpd (1998, where there is poll)", "Zeus (1995)", "lighttpd (2003, with poll)"},
-			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
+			Knobs:      ofLoops("--workers: loops, a SO_REUSEPORT listener for each", pin),
 			Blocks:     true,
 			New:        loop.NewPoll,
 		},
@@ -111,7 +145,7 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "select", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"Boa (1995)", "thttpd (1998, where there is no poll)", "Zeus (1995, at first)"},
-			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener for each"},
+			Knobs:      ofLoops("--workers: loops, a SO_REUSEPORT listener for each", pin),
 			MaxConns:   loop.MaxSelectConns,
 			Bound:      fmt.Sprintf("the sets of select(2) have room for descriptors below %d (FD_SETSIZE), of which some are no connections", sys.SetSize),
 			Blocks:     true,
@@ -122,7 +156,7 @@ func All() []Variant {
 			Accept: "the loop that will serve it", Dispatch: "epoll", Concurrency: "a state in the table of its core's loop",
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"Seastar (2014)", "libreactor (2016)", "h2o (2014)"},
-			Knobs:      []string{"--workers: loops, a SO_REUSEPORT listener and a core for each; by default as many as there are cores"},
+			Knobs:      ofEpoll("--workers: loops, a SO_REUSEPORT listener and a core for each; by default as many as there are cores"),
 			PerCore:    true,
 			New:        loop.NewPerCore,
 		},

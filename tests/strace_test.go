@@ -75,19 +75,26 @@ var loops = []string{"epoll", "poll", "select"}
 // serves talk.
 func trace(t *testing.T, variant string, talk func(addr string)) map[string]int {
 	t.Helper()
+	calls := map[string]int{}
+	for _, m := range onConnection.FindAllSubmatch(traceLog(t, traced, talk, variant), -1) {
+		calls[string(m[1])]++
+	}
+	return calls
+}
+
+// traceLog is what strace writes of the calls that a variant with these flags
+// makes while it serves talk.
+func traceLog(t *testing.T, calls string, talk func(addr string), variant string, flags ...string) []byte {
+	t.Helper()
 	log := filepath.Join(t.TempDir(), "trace")
-	s := serveUnder(t, []string{"strace", "-f", "-qq", "--seccomp-bpf", "-yy", "-e", "trace=" + traced, "-s", "0", "-o", log}, variant)
+	s := serveUnder(t, []string{"strace", "-f", "-qq", "--seccomp-bpf", "-yy", "-e", "trace=" + calls, "-s", "0", "-o", log}, variant, flags...)
 	talk(s.addr)
 	s.stop()
 	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := map[string]int{}
-	for _, m := range onConnection.FindAllSubmatch(b, -1) {
-		calls[string(m[1])]++
-	}
-	return calls
+	return b
 }
 
 // transfers sums up the calls that read and those that write.

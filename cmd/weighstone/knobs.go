@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/weighstone/weighstone"
@@ -11,6 +12,13 @@ import (
 // knobFlags are the flags of what an architecture leaves open. Each variant
 // has some of them; the zero value of each is the variant's own default.
 type knobFlags struct {
+	AcceptBatch batch  `placeholder:"N|all" help:"Connections taken each time that the listening socket is ready."`
+	Edge        bool   `help:"Have epoll tell each readiness once (EPOLLET)."`
+	EpollCtl    string `name:"epoll-ctl" enum:",change,naive" default:"" placeholder:"naive|change" help:"Call epoll_ctl at every change of a connection's state, or only when what is waited for changes."`
+	Pin         bool   `help:"Bind each worker to a core of its own."`
+	Send        string `enum:",write,sendfile,cork,mmap" default:"" placeholder:"write|sendfile|cork|mmap" help:"How the bytes of files leave."`
+	Exclusive   bool   `help:"Let all workers wait on one listening socket, one of which is woken (EPOLLEXCLUSIVE)."`
+	DeferAccept bool   `help:"Have the kernel hold a connection back until its first bytes are there (TCP_DEFER_ACCEPT)."`
 }
 
 // set lists the flags that the user has turned.
@@ -19,7 +27,15 @@ func (k *knobFlags) set() []string {
 	for _, f := range []struct {
 		flag string
 		on   bool
-	}{} {
+	}{
+		{"--accept-batch", k.AcceptBatch != 0},
+		{"--edge", k.Edge},
+		{"--epoll-ctl", k.EpollCtl != ""},
+		{"--pin", k.Pin},
+		{"--send", k.Send != ""},
+		{"--exclusive", k.Exclusive},
+		{"--defer-accept", k.DeferAccept},
+	} {
 		if f.on {
 			flags = append(flags, f.flag)
 		}
@@ -38,4 +54,39 @@ func (k *knobFlags) check(v *servers.Variant) error {
 }
 
 // knobs returns the choices as the server takes them.
-func (k *knobFlags) knobs() weighstone.Knobs { return weighstone.Knobs{} }
+func (k *knobFlags) knobs() weighstone.Knobs {
+	return weighstone.Knobs{
+		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
+		Exclusive: k.Exclusive, Pin: k.Pin,
+		Send: map[string]weighstone.SendPath{
+			"write": weighstone.SendWrite, "sendfile": weighstone.SendSendfile, "cork": weighstone.SendCork, "mmap": weighstone.SendMmap,
+		}[k.Send],
+	}
+}
+
+// memoryLimit is the largest file that is kept in memory, as [static.Options]
+// has it: none when files are to leave in a way of their own.
+func (k *knobFlags) memoryLimit() int64 {
+	switch k.Send {
+	case "write", "sendfile", "mmap":
+		return -1
+	}
+	return 0
+}
+
+// A batch is a number of connections; "all" is negative.
+type batch int
+
+// UnmarshalText reads N or all.
+func (b *batch) UnmarshalText(text []byte) error {
+	if string(text) == "all" {
+		*b = -1
+		return nil
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 {
+		return fmt.Errorf("expected a number of connections or all, but got %q", text)
+	}
+	*b = batch(n)
+	return nil
+}

@@ -17,11 +17,18 @@ func (v *service) listen(workers int) ([]int, error) {
 	}
 	if len(fds) == 0 {
 		n := 1
-		if v.variant.Family == servers.Event {
+		if v.variant.Family == servers.Event && !v.cmd.Knobs.Exclusive {
 			n = workers
 		}
 		if fds, err = openListeners(v.cmd.Addr, v.cmd.Backlog, n); err != nil {
 			return fds, err
+		}
+	}
+	if v.cmd.Knobs.DeferAccept {
+		for _, fd := range fds {
+			if err := sys.DeferAccept(fd, v.cmd.HeaderTimeout); err != nil {
+				return fds, err
+			}
 		}
 	}
 	v.handoff.ShareListeners(listenerName, fds)

@@ -28,7 +28,7 @@ func (v *service) assemble() (err error) {
 		return err
 	}
 	roots := present(c.Root, dir)
-	if v.files, err = static.New(static.Options{Roots: roots, Log: v.log}); err != nil {
+	if v.files, err = static.New(static.Options{Roots: roots, MemoryLimit: c.Knobs.memoryLimit(), Log: v.log}); err != nil {
 		return err
 	}
 	v.programs, err = cgi.New(cgi.Options{

@@ -83,6 +83,16 @@ func Sendfile(out, in int, offset *int64, n int) (sent int, errno unix.Errno) {
 	}
 }
 
+// Cork keeps what is written to a TCP socket together until there is a full
+// packet or it is uncorked (TCP_CORK, tcp(7)). It fails on no connected socket.
+func Cork(fd int, on bool) {
+	v := int32(0)
+	if on {
+		v = 1
+	}
+	unix.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_CORK, uintptr(unsafe.Pointer(&v)), unsafe.Sizeof(v), 0)
+}
+
 // Close closes a descriptor (close(2)). On Linux it is gone whatever close
 // answers, so there is nothing to report.
 func Close(fd int) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,6 +52,17 @@ func Listen(addr string, backlog int, reusePort bool) (fd int, err error) {
 		return fail("listen", err)
 	}
 	return fd, nil
+}
+
+// DeferAccept has the kernel hold a connection back until its first bytes are
+// there, for at most about the time given (TCP_DEFER_ACCEPT, tcp(7); it counts
+// in retransmissions).
+func DeferAccept(fd int, most time.Duration) error {
+	seconds := max(int(most/time.Second), 1)
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, seconds); err != nil {
+		return fmt.Errorf("set TCP_DEFER_ACCEPT: %w", err)
+	}
+	return nil
 }
 
 // sockaddr picks the family for an address: IPv6 with its IPv4 mapping for an

@@ -11,8 +11,8 @@ import (
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
-// acceptBatch bounds the connections taken at one event, so that a flood of
-// them does not keep the others waiting.
+// acceptBatch bounds the connections taken at one event, unless told otherwise,
+// so that a flood of them does not keep the others waiting.
 const acceptBatch = 64
 
 // shortage is how long accepting rests when descriptors run out and no
@@ -28,7 +28,7 @@ type listener struct {
 // accept takes connections from a listening socket until there is none, the
 // batch is full or the server is. It says whether more may be waiting.
 func (l *loop) accept(ln *listener) (more bool) {
-	for range acceptBatch {
+	for n := 0; l.knobs.AcceptBatch < 0 || n < l.knobs.AcceptBatch; n++ {
 		if l.count >= l.max {
 			l.pause(time.Time{})
 			return false

@@ -31,6 +31,7 @@ func (l *loop) destroy(c *conn) {
 		c.rest.File.Close()
 		c.rest.File = nil
 	}
+	c.unmap()
 	l.lists[c.state].remove(c)
 	l.slot.Conns[c.state].Add(-1)
 	l.conns[c.fd] = nil

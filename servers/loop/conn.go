@@ -21,10 +21,12 @@ type conn struct {
 
 	prev, next *conn // in the list of its state
 
-	in   []byte    // read and not yet answered; nil when there is nothing
-	out  []byte    // rendered and not yet taken by the socket
-	rest wire.Rest // what follows out
-	skip int64     // bytes of an unread body to drop before the next request
+	in      []byte    // read and not yet answered; nil when there is nothing
+	out     []byte    // rendered and not yet taken by the socket
+	rest    wire.Rest // what follows out
+	mapping []byte    // of the file that rest shows, if it is sent by mmap
+	corked  bool      // TCP_CORK is set
+	skip    int64     // bytes of an unread body to drop before the next request
 
 	closing bool // no further request: close when the output is gone
 	linger  bool // ... and then read on to the end, since the client may be sending
@@ -33,11 +35,15 @@ type conn struct {
 
 	peer wire.Peer
 
-	armed uint32 // reactor: the interest that the dispatcher has, 0 for none
+	blocked bool   // the last call on it would have blocked
+	armed   uint32 // reactor: the interest that the dispatcher has, 0 for none
 }
 
 // pending says whether output waits for the socket.
 func (c *conn) pending() bool { return len(c.out) > 0 || !c.rest.Empty() }
+
+// unsent is how many bytes wait for the socket.
+func (c *conn) unsent() int64 { return int64(len(c.out)+len(c.rest.Page)) + c.rest.Length }
 
 // A list holds the connections of one state, oldest first.
 type list struct {

@@ -9,6 +9,12 @@ const (
 	evGone = 0x2000 // the client has ended its side (RDHUP); errors and resets come unasked
 )
 
+// Two more of epoll's alone.
+const (
+	evEdge      = 1 << 31 // told once, when it begins (EPOLLET)
+	evExclusive = 1 << 28 // of a listening socket: told to one loop, not to all (EPOLLEXCLUSIVE)
+)
+
 // A dispatcher tells which descriptors are ready: the one part in which the
 // event loops differ. It belongs to one loop.
 type dispatcher interface {

@@ -18,6 +18,7 @@ type loop struct {
 	io        transport
 	listeners []listener
 	max       int // connections at a time
+	knobs     weighstone.Knobs
 	below     int // descriptors that the dispatcher takes; 0 for all
 	pinned    bool
 	core      int // of the thread, if pinned
@@ -35,8 +36,9 @@ type loop struct {
 	accepting bool
 	retry     time.Time // when to accept again after a shortage; zero for none
 
-	in  []byte // what a connection's bytes are read into
-	out []byte // what replies are rendered into
+	in    []byte // what a connection's bytes are read into
+	out   []byte // what replies are rendered into
+	piece []byte // what files are read into that are not sent by sendfile; made when first needed
 
 	wake    int // eventfd: a connection came back, or the server is to drain
 	mu      sync.Mutex

@@ -15,21 +15,40 @@ type reactor struct {
 	l     *loop
 	d     dispatcher
 	ready []int // what the last wait reported
+
+	edge      bool // readiness is told once: what is told is used up, or stands in again
+	naive     bool // interest is stated at every change of state
+	exclusive bool
+
+	again, spare []int // descriptors whose readiness is not used up
 }
 
-func newReactor(l *loop, d dispatcher) *reactor { return &reactor{l: l, d: d} }
+func newReactor(l *loop, d dispatcher, k weighstone.Knobs) *reactor {
+	return &reactor{l: l, d: d, edge: k.EdgeTriggered, naive: k.NaiveControl, exclusive: k.Exclusive}
+}
 
 func (r *reactor) start() error { return r.d.set(r.l.wake, evIn) }
 
 func (r *reactor) wait(timeout time.Duration, share bool) (events int, err error) {
+	if len(r.again) > 0 {
+		timeout = 0
+	}
 	r.ready, err = r.d.wait(timeout, share)
 	return len(r.ready), err
 }
 
 func (r *reactor) work() {
+	again := r.again
+	r.again = r.spare[:0]
 	for _, fd := range r.ready {
 		r.handle(fd)
 	}
+	for _, fd := range again {
+		if fd >= len(r.l.conns) || r.l.conns[fd] == nil || r.l.conns[fd].state != weighstone.StateHandler {
+			r.handle(fd)
+		}
+	}
+	r.spare = again
 }
 
 // handle goes on with a descriptor on which something happened. What it was does
@@ -37,16 +56,10 @@ func (r *reactor) work() {
 func (r *reactor) handle(fd int) {
 	l := r.l
 	if fd < len(l.conns) && l.conns[fd] != nil {
-		c := l.conns[fd]
-		switch c.state {
-		case weighstone.StateHandler:
-			l.clientGone(c)
-		case weighstone.StateWrite:
-			l.writable(c)
-		case weighstone.StateLinger:
-			r.discard(c)
-		default:
-			r.readable(c)
+		if r.edge {
+			r.useUp(l.conns[fd])
+		} else {
+			r.step(l.conns[fd])
 		}
 		return
 	}
@@ -56,9 +69,41 @@ func (r *reactor) handle(fd int) {
 	}
 	for i := range l.listeners {
 		if ln := &l.listeners[i]; ln.fd == fd && l.accepting {
-			l.accept(ln)
+			if l.accept(ln) && r.edge {
+				r.again = append(r.again, fd)
+			}
 		}
 	}
+}
+
+// step makes the call that the state of c asks for.
+func (r *reactor) step(c *conn) {
+	switch c.state {
+	case weighstone.StateHandler:
+		r.l.clientGone(c)
+	case weighstone.StateWrite:
+		r.l.writable(c)
+	case weighstone.StateLinger:
+		r.discard(c)
+	default:
+		r.readable(c)
+	}
+}
+
+// edgeSteps bounds the steps that one edge leads to at once, so that a client
+// that sends without end does not keep the others waiting.
+const edgeSteps = 16
+
+// useUp takes steps until a call would block: nothing tells again what is left.
+func (r *reactor) useUp(c *conn) {
+	for range edgeSteps {
+		c.blocked = false
+		r.step(c)
+		if c.blocked || r.l.conns[c.fd] != c || c.state == weighstone.StateHandler {
+			return
+		}
+	}
+	r.again = append(r.again, c.fd)
 }
 
 // readable reads once and answers what it can. Bytes that a connection has left
@@ -69,6 +114,7 @@ func (r *reactor) readable(c *conn) {
 	n, errno := sys.Read(c.fd, l.in[kept:])
 	switch {
 	case errno == unix.EAGAIN:
+		c.blocked = true
 		return
 	case errno != 0, n == 0: // a half-closed client has had its answers by now
 		l.destroy(c)
@@ -82,6 +128,7 @@ func (r *reactor) discard(c *conn) {
 	for range 4 { // a fast uploader must not keep the others waiting
 		n, errno := sys.Read(c.fd, r.l.in)
 		if errno == unix.EAGAIN {
+			c.blocked = true
 			return
 		}
 		if errno != 0 || n == 0 {
@@ -93,7 +140,17 @@ func (r *reactor) discard(c *conn) {
 
 func (r *reactor) flush(c *conn, out []byte, _ bool) bool { return r.l.transmit(c, out) }
 
-func (r *reactor) listen(ln *listener) error   { return r.d.set(ln.fd, evIn) }
+func (r *reactor) listen(ln *listener) error {
+	events := uint32(evIn)
+	if r.edge {
+		events |= evEdge
+	}
+	if r.exclusive {
+		events |= evExclusive
+	}
+	return r.d.set(ln.fd, events)
+}
+
 func (r *reactor) unlisten(ln *listener) error { return r.d.del(ln.fd, false) }
 func (r *reactor) arrears() bool               { return false }
 
@@ -116,9 +173,17 @@ func (r *reactor) unwatch(c *conn) {
 	}
 }
 
-// arm states the interest in c's descriptor, if it is not that already.
+// arm states the interest in c's descriptor, if it is not that already. Edges
+// of both directions are asked for together, once: so there is nothing to
+// change between reading and writing.
 func (r *reactor) arm(c *conn, events uint32) bool {
-	if c.armed == events {
+	switch {
+	case r.edge && events == evGone:
+		events |= evEdge
+	case r.edge:
+		events = evIn | evOut | evGone | evEdge
+	}
+	if c.armed == events && !r.naive {
 		return true
 	}
 	if err := r.d.set(c.fd, events); err != nil {
@@ -132,7 +197,7 @@ func (r *reactor) arm(c *conn, events uint32) bool {
 
 func (r *reactor) close(c *conn) {
 	if c.armed != 0 {
-		if err := r.d.del(c.fd, true); err != nil {
+		if err := r.d.del(c.fd, !r.naive); err != nil {
 			r.l.log.Error("unwatch connection", "err", err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 
 // NewEpoll makes a server whose loops wait by epoll(7).
 func NewEpoll(o weighstone.Options) weighstone.Server {
-	return newServer(o, kind{transport: react(newEpoll)})
+	return newServer(o, kind{transport: react(newEpoll), epoll: true})
 }
 
 // NewPoll makes a server whose loops wait by poll(2).
@@ -56,6 +56,7 @@ type kind struct {
 	transport   func(*loop) (transport, error)
 	descriptors int // the transport takes those below; 0 for all
 	conns       int // bound on connections; 0 for none of its own
+	epoll       bool
 }
 
 // react makes reactors of a kind of dispatcher.
@@ -65,7 +66,7 @@ func react(open func() (dispatcher, error)) func(*loop) (transport, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newReactor(l, d), nil
+		return newReactor(l, d, l.knobs), nil
 	}
 }
 
@@ -95,6 +96,12 @@ func newServer(o weighstone.Options, k kind) *server {
 	}
 	if k.conns > 0 {
 		o.Limits.MaxConns = min(o.Limits.MaxConns, k.conns)
+	}
+	if !k.epoll {
+		o.Knobs.EdgeTriggered, o.Knobs.NaiveControl, o.Knobs.Exclusive = false, false, false
+	}
+	if o.Knobs.AcceptBatch == 0 {
+		o.Knobs.AcceptBatch = acceptBatch
 	}
 	s := &server{options: o, kind: k, slots: o.Slots, done: make(chan struct{})}
 	if o.Knobs.Pin {
@@ -163,11 +170,12 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 	if errno != 0 {
 		return nil, fmt.Errorf("open eventfd: %w", errno)
 	}
-	config := wire.Config{Site: site, Limits: o.Limits, Access: o.Access, Log: o.Log}
+	config := wire.NewConfig(&o, site)
 	l := &loop{
 		wake: wake, listeners: listeners, slot: slot,
 		max:     max(o.Limits.MaxConns/o.Workers, 1),
 		below:   s.kind.descriptors,
+		knobs:   o.Knobs,
 		machine: wire.NewMachine(config, slot),
 		limits:  o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},

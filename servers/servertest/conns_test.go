@@ -44,7 +44,9 @@ func TestMaxConns(t *testing.T) {
 }
 
 // TestResets: clients that leave with a reset, at whatever point, harm nobody.
-func TestResets(t *testing.T) {
+func TestResets(t *testing.T) { onEach(t, resets) }
+
+func resets(t *testing.T, e servertest.Engine) {
 	body := string(pattern(30000))
 	sends := []string{
 		"",
@@ -59,28 +61,26 @@ func TestResets(t *testing.T) {
 		request("POST", "/test/mirror", "Expect: 100-continue", "Content-Length: 100000"),
 		request("POST", "/100.html", "Content-Length: 100000") + body,
 	}
-	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s, server := suite(t, e, weighstone.Options{})
-		var all sync.WaitGroup
-		for i := range 100 {
-			conn, err := net.Dial("tcp", s.Addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Go(func() {
-				io.WriteString(conn, sends[i%len(sends)])
-				if i%2 == 0 { // let the server get on with it
-					conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-					io.ReadFull(conn, make([]byte, 1+i*100))
-				}
-				conn.(*net.TCPConn).SetLinger(0)
-				conn.Close()
-			})
+	s, server := suite(t, e, weighstone.Options{})
+	var all sync.WaitGroup
+	for i := range 100 {
+		conn, err := net.Dial("tcp", s.Addr)
+		if err != nil {
+			t.Fatal(err)
 		}
-		all.Wait()
-		awaitConns(t, server, 0)
-		servertest.Dial(t, s.Addr).Get("/100.html", 200)
-	})
+		all.Go(func() {
+			io.WriteString(conn, sends[i%len(sends)])
+			if i%2 == 0 { // let the server get on with it
+				conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+				io.ReadFull(conn, make([]byte, 1+i*100))
+			}
+			conn.(*net.TCPConn).SetLinger(0)
+			conn.Close()
+		})
+	}
+	all.Wait()
+	awaitConns(t, server, 0)
+	servertest.Dial(t, s.Addr).Get("/100.html", 200)
 }
 
 // TestStats: the counters agree with what the clients saw.

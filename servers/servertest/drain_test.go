@@ -14,52 +14,52 @@ import (
 // TestDrainFinishes: what is in flight when a drain begins is answered: a head
 // half sent, a body half sent, a reply half read, a request on an idle
 // connection, and a connection that was not accepted yet.
-func TestDrainFinishes(t *testing.T) {
-	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s, server := suite(t, e, weighstone.Options{})
-		head := servertest.Dial(t, s.Addr)
-		head.Send("GET /100.html HTTP/1.1\r\nHo")
-		body := servertest.Dial(t, s.Addr)
-		body.Send(request("POST", "/test/mirror", "Content-Length: 10") + "hello")
-		reply := servertest.Dial(t, s.Addr)
-		reply.Send(get("/4m.bin"))
-		if _, err := reply.Read(make([]byte, 15)); err != nil { // "HTTP/1.1 200 OK"
-			t.Fatal(err)
+func TestDrainFinishes(t *testing.T) { onEach(t, drainFinishes) }
+
+func drainFinishes(t *testing.T, e servertest.Engine) {
+	s, server := suite(t, e, weighstone.Options{})
+	head := servertest.Dial(t, s.Addr)
+	head.Send("GET /100.html HTTP/1.1\r\nHo")
+	body := servertest.Dial(t, s.Addr)
+	body.Send(request("POST", "/test/mirror", "Content-Length: 10") + "hello")
+	reply := servertest.Dial(t, s.Addr)
+	reply.Send(get("/4m.bin"))
+	if _, err := reply.Read(make([]byte, 15)); err != nil { // "HTTP/1.1 200 OK"
+		t.Fatal(err)
+	}
+	idle := servertest.Dial(t, s.Addr)
+	idle.Get("/100.html", 200)
+	silent := servertest.Dial(t, s.Addr)
+	awaitConns(t, server, 5)
+	done := make(chan struct{})
+	go func() { server.Stop(); close(done) }()
+	time.Sleep(100 * time.Millisecond) // within the grace of a second
+	head.Send("st: a\r\n\r\n")
+	body.Send("again")
+	idle.Send(get("/100.html"))
+	for _, c := range []*servertest.Client{head, body, idle} {
+		if r := c.Want("GET", 200); r.Get("Connection") != "close" {
+			t.Errorf("Connection: %q in a drain, want close", r.Get("Connection"))
 		}
-		idle := servertest.Dial(t, s.Addr)
-		idle.Get("/100.html", 200)
-		silent := servertest.Dial(t, s.Addr)
-		awaitConns(t, server, 5)
-		done := make(chan struct{})
-		go func() { server.Stop(); close(done) }()
-		time.Sleep(100 * time.Millisecond) // within the grace of a second
-		head.Send("st: a\r\n\r\n")
-		body.Send("again")
-		idle.Send(get("/100.html"))
-		for _, c := range []*servertest.Client{head, body, idle} {
-			if r := c.Want("GET", 200); r.Get("Connection") != "close" {
-				t.Errorf("Connection: %q in a drain, want close", r.Get("Connection"))
-			}
-			c.WantEnd(servertest.Closed)
-			c.Close()
+		c.WantEnd(servertest.Closed)
+		c.Close()
+	}
+	got := 15
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := reply.Read(buf)
+		got += n
+		if err != nil {
+			break
 		}
-		got := 15
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := reply.Read(buf)
-			got += n
-			if err != nil {
-				break
-			}
-		}
-		if got < 4<<20 {
-			t.Errorf("%d bytes of a reply that was half read", got)
-		}
-		reply.Close()
-		silent.WantEnd(servertest.Closed)
-		silent.Close()
-		<-done
-	})
+	}
+	if got < 4<<20 {
+		t.Errorf("%d bytes of a reply that was half read", got)
+	}
+	reply.Close()
+	silent.WantEnd(servertest.Closed)
+	silent.Close()
+	<-done
 }
 
 // TestDrainTakesQueue: connections that wait in the accept queue when a drain

@@ -43,7 +43,9 @@ const refused = "400 | +Content-Length | Connection: close | Content-Type: text/
 // 5, 6.3 and 11.2.
 // The paths that libraries normalise each in a way of their own.
 // TestWire runs the cases on every engine.
-func TestWire(t *testing.T) {
+func TestWire(t *testing.T) { onEach(t, wire) }
+
+func wire(t *testing.T, e servertest.Engine) {
 	groups := []struct {
 		name  string
 		cases []servertest.Case
@@ -56,12 +58,10 @@ func TestWire(t *testing.T) {
 		{"file", fileCases},
 		{"path", pathCases},
 	}
-	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s, _ := suite(t, e, weighstone.Options{})
-		for _, g := range groups {
-			for _, c := range g.cases {
-				t.Run(g.name+"/"+c.Name, func(t *testing.T) { s.Run(t, c) })
-			}
+	s, _ := suite(t, e, weighstone.Options{})
+	for _, g := range groups {
+		for _, c := range g.cases {
+			t.Run(g.name+"/"+c.Name, func(t *testing.T) { s.Run(t, c) })
 		}
-	})
+	}
 }

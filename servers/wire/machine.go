@@ -17,10 +17,29 @@ type Config struct {
 	Limits weighstone.Limits
 	Access weighstone.AccessLog // may be nil
 	Log    *slog.Logger
+
+	// CloseAfter ends each connection after so many requests; 0 for never.
+	CloseAfter int
+
+	// Apart keeps the body of a page out of the bytes that [Machine.Reply]
+	// renders, however short it is.
+	Apart bool
 }
 
-// A Peer is the two ends of a connection.
-type Peer struct{ Local, Remote netip.AddrPort }
+// NewConfig returns what the machines of a server with these options share.
+func NewConfig(o *weighstone.Options, site *weighstone.Site) Config {
+	return Config{
+		Site: site, Limits: o.Limits, Access: o.Access, Log: o.Log,
+		CloseAfter: o.Knobs.CloseAfter, Apart: o.Knobs.Send == weighstone.SendCork,
+	}
+}
+
+// A Peer is a connection as its requests see it: its two ends, and how many
+// requests it has had answered, which the machine counts.
+type Peer struct {
+	Local, Remote netip.AddrPort
+	Answered      int
+}
 
 // A Machine holds one exchange at a time. It belongs to one goroutine, which
 // may use it for many connections in turn.
@@ -32,7 +51,8 @@ type Machine struct {
 	head       http1.Request
 	headLimits http1.Limits
 	route      *weighstone.Route
-	asked      bool // the client ends the connection with this request
+	peer       *Peer // of the current exchange; nil for a refusal without request
+	asked      bool  // the client ends the connection with this request
 
 	clock  http1.Clock
 	second int64  // the second that the two below were made for
@@ -128,6 +148,7 @@ func (m *Machine) parse(in []byte, seen int, peer *Peer) (n int, ok bool) {
 	}
 	x := &m.X
 	x.Reset()
+	m.peer = peer
 	x.In.Local, x.In.Remote = peer.Local, peer.Remote
 	if status != 0 {
 		m.head = http1.Request{Minor: 1, Fields: m.head.Fields}

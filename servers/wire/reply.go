@@ -29,14 +29,14 @@ func (r *Rest) Empty() bool { return len(r.Page) == 0 && r.File == nil }
 // again; it is false whenever closing is. The exchange is counted and logged.
 func (m *Machine) Reply(dst []byte, closing bool) (out []byte, rest Rest, keep bool) {
 	x := &m.X
-	keep = m.head.KeepAlive && !x.Out.Close && !closing
+	keep = m.head.KeepAlive && !x.Out.Close && !closing && !m.last()
 	dst = m.appendHead(dst, keep, false)
 	body := &x.Out.Body
 	bare := x.In.Verb == weighstone.HEAD || x.Out.Bodyless()
 	switch {
 	case bare || body.Kind == weighstone.BodyNone:
 		body.Close()
-	case body.Kind == weighstone.BodyPage && body.Length > maxCopied:
+	case body.Kind == weighstone.BodyPage && (body.Length > maxCopied || m.config.Apart):
 		rest.Page = body.Page.Bytes
 	case body.Kind == weighstone.BodyPage:
 		dst = append(dst, body.Page.Bytes...)
@@ -56,8 +56,16 @@ func (m *Machine) Reply(dst []byte, closing bool) (out []byte, rest Rest, keep b
 	return dst, rest, keep
 }
 
+// last says that the connection has had its number of requests with this one.
+func (m *Machine) last() bool {
+	return m.config.CloseAfter > 0 && m.peer != nil && m.peer.Answered+1 >= m.config.CloseAfter
+}
+
 // finished counts and logs the exchange, of whose body sent bytes went out.
 func (m *Machine) finished(sent int64) {
+	if m.peer != nil {
+		m.peer.Answered++
+	}
 	code := m.X.Out.Code()
 	m.slot.Answered(code, 0)
 	if m.config.Access != nil {
@@ -105,6 +113,7 @@ func (m *Machine) appendHead(dst []byte, keep, chunked bool) []byte {
 // its end. It is counted and logged.
 func (m *Machine) Refuse(dst []byte, status int) []byte {
 	m.X.Reset()
+	m.peer = nil
 	m.X.Fail(status)
 	m.X.Out.Close = true
 	out, _, _ := m.Reply(dst, true)

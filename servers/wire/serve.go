@@ -62,7 +62,7 @@ func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, c
 		s.open(conn, nil, now)
 	}
 	byClosing := x.Out.Body.Kind == weighstone.BodyStream && x.Out.Body.Length < 0 && m.head.Minor == 0
-	keep := m.head.KeepAlive && !x.Out.Close && !byClosing && !closing()
+	keep := m.head.KeepAlive && !x.Out.Close && !byClosing && !closing() && !m.last()
 	asked := ok && !m.head.KeepAlive && s.body.ended.Load() && len(s.body.in) == 0
 	err := s.write(conn, keep)
 	switch {
