@@ -30,7 +30,9 @@ func (s ConnState) Mark() byte { return ".rbhwl"[s] }
 type Slot struct {
 	Conns     [NumStates]atomic.Int64 // connections now, by state
 	Accepted  atomic.Uint64           // connections ever
+	Refused   atomic.Uint64           // connections closed at accept: their address had its number
 	Requests  atomic.Uint64           // requests answered, whatever the answer
+	Cached    atomic.Uint64           // of these, those answered from a cache of replies
 	Responses [6]atomic.Uint64        // by hundreds of the status: [2] is 2xx
 	BytesSent atomic.Uint64           // head and body, in bytes
 	Waits     atomic.Uint64           // returns of a loop's wait; 0 where there is no loop
@@ -68,7 +70,9 @@ func (s *Slot) Sent(n int) { s.BytesSent.Add(uint64(n)) }
 type Stats struct {
 	Conns     [NumStates]int64
 	Accepted  uint64
+	Refused   uint64
 	Requests  uint64
+	Cached    uint64
 	Responses [6]uint64 // by hundreds of the status
 	BytesSent uint64
 	Waits     uint64 // of the loops, 0 without one
@@ -84,7 +88,9 @@ func Sum(slots []*Slot) Stats {
 			st.Conns[i] += s.Conns[i].Load()
 		}
 		st.Accepted += s.Accepted.Load()
+		st.Refused += s.Refused.Load()
 		st.Requests += s.Requests.Load()
+		st.Cached += s.Cached.Load()
 		for i := range s.Responses {
 			st.Responses[i] += s.Responses[i].Load()
 		}

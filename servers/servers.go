@@ -74,6 +74,9 @@ func All() []Variant {
 // common are the knobs that every variant has.
 func common() []string {
 	return []string{
+		"--no-keep-alive: each connection is closed after its first reply",
+		"--requests-per-conn: N: each connection is closed after so many replies",
+		"--conns-per-addr: N: connections of one client address; those above are closed at accept and counted",
 		"--defer-accept: the kernel holds a connection back until its first bytes are there (TCP_DEFER_ACCEPT)",
 	}
 }

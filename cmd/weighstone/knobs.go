@@ -12,13 +12,16 @@ import (
 // knobFlags are the flags of what an architecture leaves open. Each variant
 // has some of them; the zero value of each is the variant's own default.
 type knobFlags struct {
-	AcceptBatch batch  `placeholder:"N|all" help:"Connections taken each time that the listening socket is ready."`
-	Edge        bool   `help:"Have epoll tell each readiness once (EPOLLET)."`
-	EpollCtl    string `name:"epoll-ctl" enum:",change,naive" default:"" placeholder:"naive|change" help:"Call epoll_ctl at every change of a connection's state, or only when what is waited for changes."`
-	Pin         bool   `help:"Bind each worker to a core of its own."`
-	Send        string `enum:",write,sendfile,cork,mmap" default:"" placeholder:"write|sendfile|cork|mmap" help:"How the bytes of files leave."`
-	Exclusive   bool   `help:"Let all workers wait on one listening socket, one of which is woken (EPOLLEXCLUSIVE)."`
-	DeferAccept bool   `help:"Have the kernel hold a connection back until its first bytes are there (TCP_DEFER_ACCEPT)."`
+	AcceptBatch     batch  `placeholder:"N|all" help:"Connections taken each time that the listening socket is ready."`
+	Edge            bool   `help:"Have epoll tell each readiness once (EPOLLET)."`
+	EpollCtl        string `name:"epoll-ctl" enum:",change,naive" default:"" placeholder:"naive|change" help:"Call epoll_ctl at every change of a connection's state, or only when what is waited for changes."`
+	Pin             bool   `help:"Bind each worker to a core of its own."`
+	Send            string `enum:",write,sendfile,cork,mmap" default:"" placeholder:"write|sendfile|cork|mmap" help:"How the bytes of files leave."`
+	Exclusive       bool   `help:"Let all workers wait on one listening socket, one of which is woken (EPOLLEXCLUSIVE)."`
+	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
+	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
+	ConnsPerAddr    int    `placeholder:"N" help:"Connections of one client address at a time; what is above is closed at accept."`
+	DeferAccept     bool   `help:"Have the kernel hold a connection back until its first bytes are there (TCP_DEFER_ACCEPT)."`
 }
 
 // set lists the flags that the user has turned.
@@ -34,6 +37,9 @@ func (k *knobFlags) set() []string {
 		{"--pin", k.Pin},
 		{"--send", k.Send != ""},
 		{"--exclusive", k.Exclusive},
+		{"--no-keep-alive", !k.KeepAlive},
+		{"--requests-per-conn", k.RequestsPerConn != 0},
+		{"--conns-per-addr", k.ConnsPerAddr != 0},
 		{"--defer-accept", k.DeferAccept},
 	} {
 		if f.on {
@@ -55,7 +61,12 @@ func (k *knobFlags) check(v *servers.Variant) error {
 
 // knobs returns the choices as the server takes them.
 func (k *knobFlags) knobs() weighstone.Knobs {
+	closeAfter := k.RequestsPerConn
+	if !k.KeepAlive {
+		closeAfter = 1
+	}
 	return weighstone.Knobs{
+		CloseAfter: closeAfter, ConnsPerAddr: k.ConnsPerAddr,
 		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
 		Exclusive: k.Exclusive, Pin: k.Pin,
 		Send: map[string]weighstone.SendPath{

@@ -49,6 +49,7 @@ type serveCmd struct {
 func (c *serveCmd) Validate() error {
 	for name, bad := range map[string]bool{
 		"--workers": c.Workers < 0, "--backlog": c.Backlog < 0, "--max-conns": c.MaxConns < 0,
+		"--requests-per-conn": c.Knobs.RequestsPerConn < 0, "--conns-per-addr": c.Knobs.ConnsPerAddr < 0,
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
 		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
 		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,

@@ -48,7 +48,9 @@ type document struct {
 	Uptime      float64           `json:"uptime_s"`
 	Connections map[string]int64  `json:"connections"` // by state
 	Accepted    uint64            `json:"accepted"`
+	Refused     uint64            `json:"refused"` // connections beyond --conns-per-addr
 	Requests    uint64            `json:"requests"`
+	Cached      uint64            `json:"cached"`    // requests answered from a cache of replies
 	Responses   map[string]uint64 `json:"responses"` // by class: "2xx"
 	BytesSent   uint64            `json:"bytes_sent"`
 	Waits       *uint64           `json:"waits"`  // of the event loops; null without one
@@ -62,7 +64,7 @@ func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
 	d := document{
 		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts,
 		Connections: map[string]int64{}, Responses: map[string]uint64{},
-		Accepted: r.Stats.Accepted, Requests: r.Stats.Requests,
+		Accepted: r.Stats.Accepted, Refused: r.Stats.Refused, Requests: r.Stats.Requests, Cached: r.Stats.Cached,
 		BytesSent: r.Stats.BytesSent, Workers: r.Stats.Workers,
 	}
 	if !r.Started.IsZero() {

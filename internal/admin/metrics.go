@@ -23,6 +23,7 @@ type collector struct {
 
 	connections, workers, info                                *prometheus.Desc
 	accepted, requests, responses, sent, waits, events, again *prometheus.Desc
+	refused, cached                                           *prometheus.Desc
 }
 
 func newCollector(facts func() Facts) *collector {
@@ -35,6 +36,8 @@ func newCollector(facts func() Facts) *collector {
 		connections: desc("connections", "Connections now, by state.", "state"),
 		workers:     desc("workers", "Loops, threads or processes that serve."),
 		accepted:    desc("connections_accepted_total", "Connections accepted."),
+		refused:     desc("connections_refused_total", "Connections closed at accept, since their address had its number."),
+		cached:      desc("requests_cached_total", "Requests answered from a cache of replies."),
 		requests:    desc("requests_total", "Requests answered, whatever the answer."),
 		responses:   desc("responses_total", "Responses by the class of their status.", "class"),
 		sent:        desc("sent_bytes_total", "Bytes sent, heads and bodies."),
@@ -63,6 +66,8 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	}
 	send(c.workers, gauge, float64(f.Stats.Workers))
 	send(c.accepted, counter, float64(f.Stats.Accepted))
+	send(c.refused, counter, float64(f.Stats.Refused))
+	send(c.cached, counter, float64(f.Stats.Cached))
 	send(c.requests, counter, float64(f.Stats.Requests))
 	send(c.sent, counter, float64(f.Stats.BytesSent))
 	send(c.waits, counter, float64(f.Stats.Waits))

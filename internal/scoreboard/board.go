@@ -20,7 +20,7 @@ import (
 const DefaultSlots = 1024
 
 // magic marks the memory as a board; it changes with the layout.
-const magic = 0x77656967682d3031 // "weigh-01"
+const magic = 0x77656967682d3032 // "weigh-02"
 
 // header begins the shared memory. All of it is fixed at the start but the
 // count of restarts.

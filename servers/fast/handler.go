@@ -25,7 +25,7 @@ func (e *Engine) Answer(x *Exchange, route *weighstone.Route) {
 		x.conn.Unread()
 		x.Out.Close = true
 	}
-	if e.hub.Draining() {
+	if x.conn.Last() {
 		x.Out.Close = true
 	}
 	e.reply(x)

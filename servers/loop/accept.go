@@ -40,6 +40,11 @@ func (l *loop) accept(ln *listener) (more bool) {
 				l.tooHigh(fd)
 				return false
 			}
+			if !l.quota.Take(remote.Addr()) {
+				sys.Close(fd)
+				l.slot.Refused.Add(1)
+				continue
+			}
 			local := ln.local
 			if local.Addr().IsUnspecified() {
 				local = sys.LocalAddr(fd)

@@ -35,6 +35,7 @@ func (l *loop) destroy(c *conn) {
 	l.lists[c.state].remove(c)
 	l.slot.Conns[c.state].Add(-1)
 	l.conns[c.fd] = nil
+	l.quota.Give(c.peer.Remote.Addr())
 	l.io.close(c)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/quota"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -26,7 +27,8 @@ type loop struct {
 	slot      *weighstone.Slot
 	limits    weighstone.Limits
 	log       *slog.Logger
-	helpers   *sync.Pool // of *wire.Server, for the exchanges that may wait
+	quota     *quota.Quota // of all loops
+	helpers   *sync.Pool   // of *wire.Server, for the exchanges that may wait
 
 	now   time.Time // of the last wait's end
 	conns []*conn   // by descriptor

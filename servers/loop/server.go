@@ -17,6 +17,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/quota"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -75,6 +76,7 @@ type server struct {
 	options weighstone.Options
 	kind    kind
 	cores   []int // where the loops are pinned, in turn; none if they are not
+	quota   *quota.Quota
 	slots   []*weighstone.Slot
 	done    chan struct{} // closed when Serve returns
 
@@ -103,7 +105,7 @@ func newServer(o weighstone.Options, k kind) *server {
 	if o.Knobs.AcceptBatch == 0 {
 		o.Knobs.AcceptBatch = acceptBatch
 	}
-	s := &server{options: o, kind: k, slots: o.Slots, done: make(chan struct{})}
+	s := &server{options: o, kind: k, quota: quota.New(o.Knobs.ConnsPerAddr, o.Log), slots: o.Slots, done: make(chan struct{})}
 	if o.Knobs.Pin {
 		s.cores = sys.Cores()
 	}
@@ -176,6 +178,7 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 		max:     max(o.Limits.MaxConns/o.Workers, 1),
 		below:   s.kind.descriptors,
 		knobs:   o.Knobs,
+		quota:   s.quota,
 		machine: wire.NewMachine(config, slot),
 		limits:  o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},

@@ -29,6 +29,7 @@ func (c *Conn) Close() error {
 		c.linger()
 	}
 	err := c.tcp.Close()
+	c.hub.quota.Give(c.Remote.Addr())
 	c.slot.Conns[c.state.Load()].Add(-1)
 	c.hub.remove(c)
 	return err

@@ -48,6 +48,7 @@ type Conn struct {
 	armed       atomic.Int64
 	interrupted bool
 
+	answered int  // requests
 	begun    bool // an exchange is going on
 	refuse   bool // what is written outside an exchange is the library's refusal
 	refused  bool // the connection has had its refusal
@@ -66,7 +67,8 @@ const (
 	serving              // nothing that is waited for: the exchange is going on
 )
 
-// newConn takes over an accepted connection.
+// newConn takes over an accepted connection. It closes one whose address has as
+// many as it may, and returns nil.
 func (h *Hub) newConn(tcp *net.TCPConn) (*Conn, error) {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
@@ -85,6 +87,11 @@ func (h *Hub) newConn(tcp *net.TCPConn) (*Conn, error) {
 	if err := c.beat(); err != nil {
 		_ = tcp.Close()
 		return nil, err
+	}
+	if !h.quota.Take(c.Remote.Addr()) {
+		h.slots[0].Refused.Add(1)
+		_ = tcp.Close()
+		return nil, nil
 	}
 	h.adopt(c)
 	return c, nil
@@ -227,6 +234,12 @@ func (c *Conn) Begin() {
 	if c.gate.at == gateHead { // else there is a body to come
 		c.phase.Store(serving)
 	}
+}
+
+// Last says that the reply to the current request must be the connection's
+// last: the server drains, or the connection has had its number of requests.
+func (c *Conn) Last() bool {
+	return c.hub.Draining() || c.hub.closeAfter > 0 && c.answered+1 >= c.hub.closeAfter
 }
 
 // Waits counts the connection as one with a handler that may wait.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/http1"
+	"github.com/weighstone/weighstone/servers/quota"
 )
 
 // A Hub owns the listeners and connections of one server, from Listen to the
@@ -26,11 +27,13 @@ type Hub struct {
 	// it before Listen.
 	Judge func(head *http1.Request) (status int)
 
-	site     *weighstone.Site
-	heads    http1.Limits
-	slots    []*weighstone.Slot
-	start    time.Time // the zero of every instant
-	maxConns int
+	site       *weighstone.Site
+	heads      http1.Limits
+	slots      []*weighstone.Slot
+	start      time.Time // the zero of every instant
+	maxConns   int
+	quota      *quota.Quota
+	closeAfter int // requests of a connection; 0 for no bound
 
 	draining  atomic.Bool
 	graceEnds instant // when idle connections are closed; set before draining
@@ -84,6 +87,8 @@ func NewHub(o weighstone.Options) *Hub {
 	for len(h.slots) < max(1, o.Workers) && len(o.Slots) == 0 {
 		h.slots = append(h.slots, new(weighstone.Slot))
 	}
+	h.quota = quota.New(o.Knobs.ConnsPerAddr, h.Log)
+	h.closeAfter = o.Knobs.CloseAfter
 	if h.maxConns = h.Limits.MaxConns; h.maxConns == 0 {
 		h.maxConns = descriptors()
 	}
@@ -102,7 +107,7 @@ func descriptors() int {
 // Stats returns the counters now.
 func (h *Hub) Stats() weighstone.Stats { return weighstone.Sum(h.slots) }
 
-// Draining says whether each reply must be its connection's last.
+// Draining says whether the server is about to end.
 func (h *Hub) Draining() bool { return h.draining.Load() }
 
 // Drained is closed when Drain has finished.

@@ -95,7 +95,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 		tcp, err := l.tcp.AcceptTCP()
 		switch {
 		case err == nil:
-			return l.hub.newConn(tcp)
+			if c, err := l.hub.newConn(tcp); c != nil || err != nil {
+				return c, err
+			}
 		case isExhausted(err):
 			if !exhausted {
 				l.hub.Log.Warn("accept paused", "error", err)
@@ -119,7 +121,9 @@ func (l *Listener) acceptQueued() (net.Conn, error) {
 		tcp, err := l.tcp.AcceptTCP()
 		switch {
 		case err == nil:
-			return l.hub.newConn(tcp)
+			if c, err := l.hub.newConn(tcp); c != nil || err != nil {
+				return c, err
+			}
 		case isExhausted(err):
 			time.Sleep(pause)
 		case errors.Is(err, os.ErrDeadlineExceeded):

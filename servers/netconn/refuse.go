@@ -63,6 +63,7 @@ func (c *Conn) refuseHead(status int, bare bool) {
 // Answered counts and logs a finished exchange of which sent bytes of body were
 // sent.
 func (c *Conn) Answered(x *weighstone.Exchange, status int, sent int64) {
+	c.answered++
 	c.slot.Answered(status, 0)
 	if c.hub.Access != nil {
 		c.hub.Access.Exchange(x, status, sent)

@@ -26,7 +26,17 @@ type Client struct {
 // Dial connects, and closes the connection when the test ends.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", addr, patience)
+	return DialFrom(t, "", addr)
+}
+
+// DialFrom is Dial from a source address.
+func DialFrom(t testing.TB, source, addr string) *Client {
+	t.Helper()
+	d := net.Dialer{Timeout: patience}
+	if source != "" {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(source)}
+	}
+	conn, err := d.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (s *server) answer(x *exchange, c *netconn.Conn, r *http.Request) {
 	if x.In.Body != nil && !x.body.Ended() && !x.In.Droppable() {
 		x.Out.Close = true
 	}
-	if s.hub.Draining() {
+	if c.Last() {
 		x.Out.Close = true
 	}
 }
