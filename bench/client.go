@@ -24,11 +24,15 @@ type Client struct {
 	MostPerSource uint64 `json:"most_connections_per_source"`
 	NoPort        uint64 `json:"no_port"` // connections that found no free port
 
-	Workers     int     `json:"workers"`
-	CPUUserS    float64 `json:"cpu_user_s"`
-	CPUSystemS  float64 `json:"cpu_system_s"`
-	CPUMicros   float64 `json:"cpu_us_per_request"`
-	Interrupted bool    `json:"interrupted"`
+	Workers    int     `json:"workers"`
+	CPUUserS   float64 `json:"cpu_user_s"`
+	CPUSystemS float64 `json:"cpu_system_s"`
+	CPUWaitedS float64 `json:"cpu_waited_s"` // ready to run, but without a core
+	CPUMicros  float64 `json:"cpu_us_per_request"`
+	// BusyPercent is how much the client used of what it got of its cores; null
+	// without any.
+	BusyPercent *float64 `json:"busy_percent"`
+	Interrupted bool     `json:"interrupted"`
 
 	Mix        *Mix     `json:"mix"` // null for a plan with one class
 	FirstError string   `json:"first_error"`

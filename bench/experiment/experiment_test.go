@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serveAs(os.Args[2:]))
 		os.Exit(1)
 	}
+	if len(os.Args) == 3 && os.Args[1] == hogRole {
+		fmt.Fprintln(os.Stderr, hog(os.Args[2]))
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m)
 }
 

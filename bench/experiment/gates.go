@@ -14,6 +14,9 @@ func (c *cell) judgeClient(j *judgement, m *bench.Figures[bench.Metric]) {
 	if m.ClientCPUPercent != nil && m.ClientCPUPercent.Median != nil && *m.ClientCPUPercent.Median > busyClient {
 		j.add(bench.ClientBound, "the client used %.0f %% of the CPU it was given, over %d %%: the rate is at least what is shown",
 			*m.ClientCPUPercent.Median, busyClient)
+	} else if busy, ok := c.clientBusy(); ok && busy > busyClient {
+		j.add(bench.ClientBound, "the client used %.0f %% of what others left it of its core, over %d %%: the rate is at least what is shown",
+			busy, busyClient)
 	}
 	c.judgeCeiling(j, m)
 	c.judgeSchedule(j, m)
@@ -21,6 +24,21 @@ func (c *cell) judgeClient(j *judgement, m *bench.Figures[bench.Metric]) {
 		j.add(bench.ClientBound, "Little's law is off by %.0f %%: %d clients, but %.1f requests under way on average",
 			100*math.Abs(off), c.load.clients, *m.Little.Median)
 	}
+}
+
+// clientBusy is how busy the client was in what it got of its cores, in the
+// median of the runs in percent; false where nobody knows.
+func (c *cell) clientBusy() (float64, bool) {
+	var busy []float64
+	for i := range c.runs {
+		if r := &c.runs[i]; r.counts() && r.Client != nil && r.Client.BusyPercent != nil {
+			busy = append(busy, *r.Client.BusyPercent)
+		}
+	}
+	if len(busy) == 0 {
+		return 0, false
+	}
+	return stat.Median(busy).Median, true
 }
 
 func (c *cell) judgeCeiling(j *judgement, m *bench.Figures[bench.Metric]) {

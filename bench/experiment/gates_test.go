@@ -17,11 +17,36 @@ func once(t *testing.T, o Options, of func(l *lab) *design) (*bench.Document, er
 	return e.run(context.Background(), o)
 }
 
+// TestThrottledClientIsClientBound takes most of its core away from the client
+// and asks for more than the rest is good for.
 func TestThrottledClientIsClientBound(t *testing.T) {
+	const asked, hogs = 8_000, 5
+	doc, err := once(t, options(t), func(l *lab) *design {
+		for range hogs {
+			startHog(t, l.clientCPUs[0])
+		}
+		c := mannered(t, l, "a", manner{}, 500*time.Millisecond)
+		c.load.clients, c.load.warmup = 1000, 0 // one is always free: what is late is so by the client
+		c.load.arrival = pace.Arrival{Kind: pace.Constant, Rate: asked}
+		return &design{units: [][]*cell{{c}}, runs: 2}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &doc.Cells[0]
+	t.Logf("%s: %s", out.Verdict, strings.Join(out.Reasons, "; "))
+	if reasons := strings.Join(out.Reasons, "; "); out.Verdict != bench.ClientBound || !strings.Contains(reasons, "schedule lag: the client sent") {
+		t.Errorf("%s: %s", out.Verdict, reasons)
+	}
+}
+
+// TestTooFewConnectionsAreClientBound: one connection can't carry what is asked.
+func TestTooFewConnectionsAreClientBound(t *testing.T) {
+	const asked = 200_000
 	doc, err := once(t, options(t), func(l *lab) *design {
 		c := mannered(t, l, "a", manner{}, 250*time.Millisecond)
-		c.load.clients, c.load.warmup = 1, 0 // which can't send so much
-		c.load.arrival = pace.Arrival{Kind: pace.Constant, Rate: 200_000}
+		c.load.clients, c.load.warmup = 1, 0
+		c.load.arrival = pace.Arrival{Kind: pace.Constant, Rate: asked}
 		return &design{units: [][]*cell{{c}}, runs: 2}
 	})
 	if err != nil {
@@ -30,7 +55,7 @@ func TestThrottledClientIsClientBound(t *testing.T) {
 	if reasons := strings.Join(doc.Cells[0].Reasons, "; "); !strings.Contains(reasons, "never sent") || doc.Cells[0].Verdict.Worse(bench.ClientBound) != doc.Cells[0].Verdict {
 		t.Errorf("%s: %s", doc.Cells[0].Verdict, reasons)
 	}
-	if r := doc.Cells[0].Load.Rate; r == nil || *r != 200_000 || doc.Cells[0].Load.Arrival != "constant" {
+	if r := doc.Cells[0].Load.Rate; r == nil || *r != asked || doc.Cells[0].Load.Arrival != "constant" {
 		t.Errorf("the load is %+v", doc.Cells[0].Load)
 	}
 }

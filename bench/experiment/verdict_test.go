@@ -39,6 +39,12 @@ func TestJudge(t *testing.T) {
 		{"client busy and server not", 6, claimRate, func(_ int, r *bench.Run) {
 			r.ServerCPUPercent, r.ClientCPUPercent = bench.Number(80), bench.Number(90)
 		}, bench.ClientBound, "at least"},
+		{"client hemmed in", 6, claimCPU, func(_ int, r *bench.Run) {
+			r.ClientCPUPercent, r.Client = bench.Number(20), &bench.Client{BusyPercent: bench.Number(71)}
+		}, bench.ClientBound, "others left it"},
+		{"client not hemmed in", 6, claimCPU, func(_ int, r *bench.Run) {
+			r.ClientCPUPercent, r.Client = bench.Number(20), &bench.Client{BusyPercent: bench.Number(70)}
+		}, bench.Valid, ""},
 		{"client busy, no rate claimed", 6, claimCPU, func(_ int, r *bench.Run) { r.ClientCPUPercent = bench.Number(71) }, bench.ClientBound, "71 %"},
 		{"neither busy", 6, claimRate, func(_ int, r *bench.Run) {
 			r.ServerCPUPercent, r.ClientCPUPercent = bench.Number(80), bench.Number(50)

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +18,8 @@ import (
 
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/pace"
+	"github.com/weighstone/weighstone/internal/sys"
+	"golang.org/x/sys/unix"
 )
 
 // sourceLog counts connections' requests by the address they came from.
@@ -112,6 +117,66 @@ func startProcess(t *testing.T, reply string) (url string, p *os.Process) {
 	return strings.TrimSpace(url), cmd.Process
 }
 
+// hogChild works on a core until its input ends.
+func hogChild() {
+	core, err := strconv.Atoi(os.Getenv("CORE"))
+	if err == nil {
+		runtime.LockOSThread()
+		err = sys.PinThread(core)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	fmt.Println("busy")
+	for n := uint32(1); n > 0; n += 2 { // an odd number stays one
+	}
+}
+
+// startHog has a process take its share of a core until the test is over.
+func startHog(t *testing.T, core int) {
+	t.Helper()
+	cmd := child(t, "hog", fmt.Sprint("CORE=", core))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pinProcess has all threads of a process stay on a core.
+func pinProcess(t *testing.T, p *os.Process, core int) {
+	t.Helper()
+	var set unix.CPUSet
+	set.Set(core)
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.Pid))
+	for _, task := range tasks {
+		if tid, _ := strconv.Atoi(filepath.Base(task)); err == nil {
+			err = unix.SchedSetaffinity(tid, &set)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func serveProcess(t *testing.T, reply string) string {
 	url, _ := startProcess(t, reply)
 	return url
@@ -120,6 +185,7 @@ func serveProcess(t *testing.T, reply string) string {
 // TestServerThatDies ends the server in the middle of a run, which then says
 // so and does not go on longer than it would have.
 func TestServerThatDies(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]Config{
 		"kept":    {Keepalive: true, Duration: time.Second},
 		"open":    {Duration: time.Second, Arrival: pace.Arrival{Kind: pace.Constant, Rate: 500}},
@@ -158,6 +224,7 @@ func died(t *testing.T, r *Result, err error) {
 // TestStoppedServerShowsInTheTail stops the server for two seconds of a run of
 // an open loop: what was due meanwhile waited for it.
 func TestStoppedServerShowsInTheTail(t *testing.T) {
+	t.Parallel()
 	url, server := startProcess(t, ok("hi"))
 	const rate, seconds, stopped = 500, 4, 2 * time.Second
 	stop := time.AfterFunc(time.Second, func() { server.Signal(syscall.SIGSTOP) })
@@ -180,5 +247,27 @@ func TestStoppedServerShowsInTheTail(t *testing.T) {
 	// What a tool sees that starts its clock when it sends: 16 of 2,000.
 	if p90, _ := r.Tally.Service.Quantile(.9); p90 > stopped/2 {
 		t.Errorf("p90 %v of the service time", p90)
+	}
+}
+
+// TestClientHemmedInByOthers leaves the client little of its core in a closed
+// loop, whose rate is then the client's and not the server's.
+func TestClientHemmedInByOthers(t *testing.T) {
+	cores := sys.Cores()
+	if len(cores) < 2 {
+		cannot(t, "the server needs another core than the client")
+	}
+	url, server := startProcess(t, ok("hi"))
+	pinProcess(t, server, cores[0])
+	core := cores[len(cores)-1]
+	for range 6 {
+		startHog(t, core)
+	}
+	r := runs(t, url, Config{Duration: 500 * time.Millisecond, Clients: 64, Workers: 1, CPUs: []int{core}, Keepalive: true})
+	verdict, reasons := r.Verdict()
+	why := strings.Join(reasons, "; ")
+	t.Logf("%s: %s", verdict, why)
+	if verdict != bench.ClientBound || !strings.Contains(why, "of what it got of 1 core: it ran for") || r.ClientCPU() > maxClientCPU {
+		t.Errorf("%s: %s", verdict, why)
 	}
 }

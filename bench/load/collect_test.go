@@ -15,6 +15,7 @@ import (
 // TestLogHoldsTheWholeRun reads the log with the library's reader and compares
 // the sum of its seconds with the result.
 func TestLogHoldsTheWholeRun(t *testing.T) {
+	t.Parallel()
 	s := serveScript(t, always(ok("hi"), true))
 	var log bytes.Buffer
 	r := runs(t, s.url, Config{

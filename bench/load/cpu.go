@@ -11,6 +11,7 @@ type cpuClock struct {
 	running             bool
 	at                  time.Duration // since the start of the run
 	user0, system0      time.Duration
+	waited0, waited     time.Duration // ready to run, but without a core
 	user, system, given time.Duration // used, and the time it could have used
 }
 
@@ -21,6 +22,7 @@ func (c *cpuClock) begin(now, from time.Duration) {
 	}
 	c.running, c.at = true, now
 	c.user0, c.system0 = sys.ThreadCPU()
+	c.waited0 = sys.ThreadWaited()
 }
 
 func (c *cpuClock) end(now time.Duration) {
@@ -29,4 +31,5 @@ func (c *cpuClock) end(now time.Duration) {
 	}
 	user, system := sys.ThreadCPU()
 	c.user, c.system, c.given = user-c.user0, system-c.system0, now-c.at
+	c.waited = min(max(sys.ThreadWaited()-c.waited0, 0), c.given)
 }

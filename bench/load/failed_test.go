@@ -40,6 +40,7 @@ func TestEverySecondReplyFails(t *testing.T) {
 // TestRepliesThatEndAfterTheWindow are no throughput, and without any there is
 // nothing that was measured.
 func TestRepliesThatEndAfterTheWindow(t *testing.T) {
+	t.Parallel()
 	s := serveScript(t, func(_ int64, c *net.TCPConn, _ string) bool {
 		time.Sleep(time.Second)
 		io.WriteString(c, ok("late"))
@@ -56,6 +57,7 @@ func TestRepliesThatEndAfterTheWindow(t *testing.T) {
 // TestTimeoutBoundsTheWait that a server which never answers costs after the
 // end.
 func TestTimeoutBoundsTheWait(t *testing.T) {
+	t.Parallel()
 	done := make(chan struct{})
 	s := serveScript(t, func(int64, *net.TCPConn, string) bool { <-done; return false })
 	t.Cleanup(func() { close(done) }) // before the server's own, which waits

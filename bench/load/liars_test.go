@@ -145,6 +145,7 @@ func TestSlowServerAtOneClient(t *testing.T) {
 // TestServerSlowerThanTheTimeout: what came too late is a fault, and not in the
 // latency.
 func TestServerSlowerThanTheTimeout(t *testing.T) {
+	t.Parallel()
 	s := serveScript(t, func(n int64, c *net.TCPConn, _ string) bool {
 		if n%5 == 4 {
 			time.Sleep(500 * time.Millisecond)

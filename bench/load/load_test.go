@@ -441,7 +441,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative":      {URL: "http://127.0.0.1:1/", Plan: p, Clients: -1},
 		"descriptors":   {URL: "http://127.0.0.1:1/", Plan: p, Clients: 1 << 30},
 		"1 to 65535":    {URL: "http://127.0.0.1:99999/", Plan: p},
-		"pin a thread":  {URL: "http://127.0.0.1:1/", Plan: p, CPUs: []int{1000}},
+		"bind a thread": {URL: "http://127.0.0.1:1/", Plan: p, CPUs: []int{1000}},
 	} {
 		if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)
@@ -451,6 +451,7 @@ func TestRunRefuses(t *testing.T) {
 
 // TestProgress is called about once a second.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	s := serveScript(t, always(ok("hi"), true))
 	var seen []Progress
 	r := runs(t, s.url, Config{Duration: 1200 * time.Millisecond, Clients: 1, Keepalive: true, Arrival: pace.Arrival{Think: time.Millisecond},

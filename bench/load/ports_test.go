@@ -176,6 +176,7 @@ func lastToFirst(t *testing.T) float64 {
 
 // TestPortsRunOut: with one source address the run says why it stalled.
 func TestPortsRunOut(t *testing.T) {
+	t.Parallel()
 	r := inNamespace(t, "127.0.0.1")
 	if r.Good < portsOfChild/2 || r.Good > portsOfChild || r.Local != 3*portsOfChild-r.Good || r.NoPort != r.Local {
 		t.Errorf("%+v", r)
@@ -221,6 +222,7 @@ func TestClientThatClosesFirstSpreads(t *testing.T) {
 // TestSlowReader: a reply takes as long as its bytes, and who reads slowly in
 // small sips misses none of them.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	body := strings.Repeat("0123456789", 2000)
 	s := serveScript(t, always(ok(body), true))
 	const rate = 100000

@@ -127,6 +127,9 @@ func TestVerdict(t *testing.T) {
 	}{
 		"nothing":     {func(*Result) {}, bench.Valid},
 		"busy client": {func(r *Result) { r.CPUSystem = 1300 * time.Millisecond }, bench.ClientBound},
+		"hemmed in":   {func(r *Result) { r.CPUWaited = 1200 * time.Millisecond }, bench.ClientBound},
+		"waits a bit": {func(r *Result) { r.CPUWaited = 1100 * time.Millisecond }, bench.Valid},
+		"starved":     {func(r *Result) { r.CPUUser, r.CPUSystem, r.CPUWaited = 0, 0, 1201*time.Millisecond }, bench.ClientBound},
 		"little":      {func(r *Result) { r.Elapsed = 2 * time.Second }, bench.ClientBound},
 		"thinking":    {func(r *Result) { r.Elapsed = 2 * time.Second; r.Config.Arrival.Think = time.Millisecond }, bench.Valid},
 		"no ports":    {func(r *Result) { r.Tally.Faults[bench.FaultLocal] = 1 }, bench.ClientBound},

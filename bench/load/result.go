@@ -41,6 +41,7 @@ type Result struct {
 
 	CPUUser, CPUSystem time.Duration // of the workers' threads
 	CPUGiven           time.Duration // elapsed time of all workers together
+	CPUWaited          time.Duration // of it, what they were ready to run and had no core
 	Waits, Events      uint64        // calls of epoll_wait, and events they returned
 
 	Offence *Offence // the first fault, nil when there was none
@@ -81,6 +82,18 @@ func (r *Result) Little() float64 {
 // ClientCPU is the share of the workers' cores that was used, from 0 to 1.
 func (r *Result) ClientCPU() float64 {
 	return float64(r.CPUUser+r.CPUSystem) / float64(r.CPUGiven)
+}
+
+// ClientWaited is the share of the time in which the workers were ready to run
+// and had no core, from 0 to 1.
+func (r *Result) ClientWaited() float64 { return float64(r.CPUWaited) / float64(r.CPUGiven) }
+
+// ClientBusy is the share that the workers used of what they got of their
+// cores, from 0 to 1: the time they waited for one was not theirs. It is 1 for
+// a client that was never idle, however little CPU it was left.
+func (r *Result) ClientBusy() float64 {
+	used := r.CPUUser + r.CPUSystem
+	return min(1, float64(used)/float64(max(r.CPUGiven-r.CPUWaited, used)))
 }
 
 // Figures are the result in the terms of a document. What only the server's
@@ -134,6 +147,7 @@ func (r *Result) Client() *bench.Client {
 		Stale: r.Stale, Stray: r.Stray, IdleOpened: r.IdleOpened, IdleLost: r.IdleLost,
 		Sources: r.Sources, Ports: r.Ports.Range, MostPerSource: r.MostPerSource, NoPort: r.NoPort,
 		Workers: r.Config.Workers, CPUUserS: r.CPUUser.Seconds(), CPUSystemS: r.CPUSystem.Seconds(),
+		CPUWaitedS: r.CPUWaited.Seconds(), BusyPercent: bench.Number(100 * r.ClientBusy()),
 		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{},
 		ConnectTimeMS: timeMoments(&t.Connect), ReplyTimeMS: timeMoments(&t.Latency),
 		ReplyBytes: sizeMoments(&t.Reply), BodyBytes: sizeMoments(&t.Content),

@@ -196,6 +196,7 @@ func (r *run) result(interrupted bool, idle *idle) *Result {
 		res.CPUUser += w.cpu.user
 		res.CPUSystem += w.cpu.system
 		res.CPUGiven += w.cpu.given
+		res.CPUWaited += w.cpu.waited
 		if res.Software == "" {
 			res.Software = w.software
 		}

@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		serveChild()
 	case "ports":
 		portsChild()
+	case "hog":
+		hogChild()
 	}
 }
 

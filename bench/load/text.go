@@ -228,9 +228,16 @@ func cores(n int) string {
 	return fmt.Sprintf("%d cores", n)
 }
 
+// waitTold is from which share of the time on it is worth telling that the
+// client had to wait for its cores.
+const waitTold = 0.05
+
 func (r *Result) cpuText() string {
 	used := r.CPUUser + r.CPUSystem
 	s := fmt.Sprintf("%s %% of %s (user %.2f s, system %.2f s)", figure(100*r.ClientCPU(), 0), cores(r.Config.Workers), r.CPUUser.Seconds(), r.CPUSystem.Seconds())
+	if waited := r.ClientWaited(); waited > waitTold {
+		s += fmt.Sprintf(", waited for them %.0f %% of the time", 100*waited)
+	}
 	if n := r.Good() + r.Bad(); n > 0 {
 		s += fmt.Sprintf(", %.1f us a request", float64(used.Microseconds())/float64(n))
 	}

@@ -9,6 +9,7 @@ import (
 // Limits of what a client can do before its own figures are doubtful.
 const (
 	maxClientCPU  = 0.70
+	maxWaited     = 0.60 // of the time, for a core: more than a server that shares the cores takes of them
 	maxLittleOff  = 0.05
 	littleEnough  = 100 // requests a client for Little's law to be held against it
 	maxLagged     = 0.01
@@ -55,6 +56,9 @@ func (r *Result) Verdict() (bench.Verdict, []string) {
 	}
 	if cpu := r.ClientCPU(); cpu > maxClientCPU {
 		add(bench.ClientBound, "the client used %.0f %% of the %s it was given", 100*cpu, cores(r.Config.Workers))
+	} else if waited := r.ClientWaited(); waited > maxWaited || r.ClientBusy() > maxClientCPU {
+		add(bench.ClientBound, "the client used %.0f %% of what it got of %s: it ran for %.0f %% of the time and waited to run for %.0f %%",
+			100*r.ClientBusy(), cores(r.Config.Workers), 100*cpu, 100*waited)
 	}
 	if n := r.Tally.Lag.N; r.Config.Arrival.Open() && float64(r.Tally.Lagged) > maxLagged*float64(n) {
 		add(bench.ClientBound, "the client sent %d of %d requests late by its own lag", r.Tally.Lagged, n)

@@ -101,13 +101,13 @@ func ownProcessors(t *testing.T) {
 
 // TestTailIsTheServers compares p99 and p99.9 of an open loop with the
 // server's own log of when each reply was released: in the median of five runs
-// they differ by at most 2 %, or 1 ms.
+// they differ by at most 2 %, or 1 ms where that is more.
 //
-// That is asked of runs that the generator itself calls good. Where the machine
-// is so busy that there are too few of these, the difference may be as large as
-// the lag that the others report.
+// A run that the generator itself calls client-bound, for its lag, is no
+// result: it is made again. Where the machine is so busy that few are good,
+// the same is asked of all that were made.
 func TestTailIsTheServers(t *testing.T) {
-	const enough, attempts = 5, 7
+	const enough, attempts = 5, 8
 	ownProcessors(t)
 	slow := lognormals(20*time.Millisecond, 0.8, tailRequests)
 	for name, c := range map[string]struct {
@@ -121,36 +121,45 @@ func TestTailIsTheServers(t *testing.T) {
 			var good, all []tailRun
 			for len(good) < enough && len(all) < attempts {
 				r := runTail(t, c.hold, c.clients)
-				t.Logf("%+v", r)
+				t.Log(r)
 				if all = append(all, r); r.Good {
 					good = append(good, r)
 				}
 			}
+			t.Logf("%d of %d runs are good by the generator's own gate", len(good), len(all))
 			if len(good) < enough {
-				t.Logf("the machine is busy: %d of %d runs are good", len(good), len(all))
 				good = all
 			}
 			for i, q := range tailQuantiles {
 				slices.SortFunc(good, func(a, b tailRun) int { return cmp.Compare(a.Off[i], b.Off[i]) })
-				if median := good[len(good)/2]; median.Off[i] > 1 {
-					t.Errorf("p%v is off by %.2f times what is allowed, in the median", 100*q, median.Off[i])
+				median := good[len(good)/2]
+				t.Logf("p%v in the median run: off by %v, allowed %v", 100*q, median.Off[i], allowed(median.Want[i]))
+				if median.Off[i] > allowed(median.Want[i]) {
+					t.Errorf("p%v is off by %v, more than 2 %% and 1 ms of %v", 100*q, median.Off[i], median.Want[i])
 				}
 			}
 		})
 	}
 }
 
-const tailRate, tailRequests = 1200, 1500
+const tailRate, tailRequests = 1200, 1200
 
 var tailQuantiles = [...]float64{.99, .999}
+
+// allowed is how far a quantile may be off.
+func allowed(want time.Duration) time.Duration { return max(want/50, time.Millisecond) }
 
 // A tailRun is one comparison of a run with the server's log.
 type tailRun struct {
 	Good bool // the generator says that it kept time
 	Got  [len(tailQuantiles)]time.Duration
-	Want [len(tailQuantiles)]time.Duration
-	Off  [len(tailQuantiles)]float64 // in units of what is allowed
-	Lag  time.Duration
+	Want [len(tailQuantiles)]time.Duration // by the server's log
+	Off  [len(tailQuantiles)]time.Duration
+	Lag  time.Duration // the 99th percentile of it
+}
+
+func (r tailRun) String() string {
+	return fmt.Sprintf("p99 %v, by the server's log %v; p99.9 %v, by the log %v; lag %v, good %v", r.Got[0], r.Want[0], r.Got[1], r.Want[1], r.Lag, r.Good)
 }
 
 func runTail(t *testing.T, hold func(n int, since time.Duration), clients int) (out tailRun) {
@@ -170,11 +179,7 @@ func runTail(t *testing.T, hold func(n int, since time.Duration), clients int) (
 		low, high := log.quantile(r.Start, tailRequests, tailRate, rank)
 		out.Got[i], _ = r.Tally.Latency.Rank(uint64(rank))
 		out.Want[i] = low
-		allowed := max(low/50, time.Millisecond)
-		if !out.Good {
-			allowed += out.Lag
-		}
-		out.Off[i] = float64(max(low-out.Got[i], out.Got[i]-high, 0)) / float64(allowed)
+		out.Off[i] = max(low-out.Got[i], out.Got[i]-high, 0)
 	}
 	return out
 }
@@ -285,6 +290,7 @@ func TestDroppedRequestsAreCounted(t *testing.T) {
 }
 
 func TestRateIsKept(t *testing.T) {
+	t.Parallel()
 	s := serveScript(t, always(ok("hi"), true))
 	for _, a := range []pace.Arrival{
 		{Kind: pace.Constant, Rate: 1000},

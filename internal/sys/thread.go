@@ -1,7 +1,10 @@
 package sys
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,4 +51,23 @@ func ThreadCPU() (user, system time.Duration) {
 		return 0, 0
 	}
 	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
+}
+
+// ThreadWaited returns how long the calling thread has been ready to run and
+// had no core, because others had it or a limit on CPU stopped it
+// (/proc/thread-self/schedstat); 0 where the kernel does not tell.
+func ThreadWaited() time.Duration {
+	b, err := os.ReadFile("/proc/thread-self/schedstat")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(b)
+	if len(fields) < 2 {
+		return 0
+	}
+	ns, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(ns)
 }
