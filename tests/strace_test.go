@@ -40,6 +40,33 @@ func TestSameCalls(t *testing.T) {
 	}
 }
 
+// TestClosedAtOnce: a connection that its client has asked to close takes one
+// call of each kind, and is not half-closed and read to its end first.
+func TestClosedAtOnce(t *testing.T) {
+	need(t, "strace")
+	file := content(t, "100.html")
+	for _, variant := range loops {
+		calls := trace(t, variant, func(addr string) {
+			for range 10 {
+				c, err := dial(addr, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.send("GET /100.html HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n\r\n"); err != nil {
+					t.Fatal(err)
+				}
+				if keep, err := c.receive(file); err != nil || keep {
+					t.Fatalf("kept %v, %v", keep, err)
+				}
+				c.close()
+			}
+		})
+		if calls["read"] != 10 || calls["sendto"] != 10 || calls["shutdown"] != 0 {
+			t.Errorf("%s: for 10 connections %v", variant, calls)
+		}
+	}
+}
+
 // TestPipelineWrittenTogether: the answers to requests that come together leave
 // together.
 func TestPipelineWrittenTogether(t *testing.T) {

@@ -161,6 +161,7 @@ func (m *Machine) parse(in []byte, seen int, peer *Peer) (n int, ok bool) {
 	in1 := &x.In
 	in1.Method, in1.Target, in1.Host = m.head.Method, m.head.Target, m.head.Host
 	in1.Minor, in1.Length, in1.Fields = m.head.Minor, m.head.Length, &m.head.Fields
+	m.asked = !m.head.KeepAlive && m.head.Length == 0
 	return n, true
 }
 
