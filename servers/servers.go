@@ -8,6 +8,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/internal/uring"
 	"github.com/weighstone/weighstone/servers/fast"
 	"github.com/weighstone/weighstone/servers/fiber"
 	"github.com/weighstone/weighstone/servers/loop"
@@ -23,6 +24,8 @@ const (
 	Goroutine Family = "goroutine"
 	// Event: loops that wait for readiness on all of their connections.
 	Event Family = "event"
+	// Completion: loops that are told what the kernel has done for them.
+	Completion Family = "completion"
 )
 
 // A Concurrent is how many connections a variant serves at a time.
@@ -58,6 +61,10 @@ type Variant struct {
 	// Blocks says that each worker waits in a system call that keeps a share
 	// of GOMAXPROCS, so that goroutines beside it need one more.
 	Blocks bool `json:"-"`
+
+	// Probe says why this machine can't run the variant, nil if it can. A nil
+	// function means that every machine can.
+	Probe func() error `json:"-"`
 
 	New func(weighstone.Options) weighstone.Server `json:"-"`
 }
@@ -163,8 +170,32 @@ func table() []Variant {
 			PerCore:    true,
 			New:        loop.NewPerCore,
 		},
+		{
+			Name: "uring", Family: Completion,
+			Accept: "the kernel, for the loop that asked once (multishot)", Dispatch: "io_uring: completions", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"IIS (1996, by completion ports)", "Seastar (2022, with io_uring)"},
+			Knobs:      []string{"--workers: loops, a ring and a SO_REUSEPORT listener for each", pin},
+			Blocks:     true,
+			Probe:      uring.Supported,
+			New:        loop.NewUring,
+		},
 	}
 }
+
+// Runs says why this machine can't run the variant, nil if it can.
+func (v *Variant) Runs() error {
+	if v.Probe == nil {
+		return nil
+	}
+	if err := v.Probe(); err != nil {
+		return fmt.Errorf("%s can't run here: %w", v.Name, err)
+	}
+	return nil
+}
+
+// Loops says whether the workers of the variant are loops, each with a listener.
+func (v *Variant) Loops() bool { return v.Family == Event || v.Family == Completion }
 
 // Has says whether the variant has the knob of a flag, given as "--flag".
 func (v *Variant) Has(flag string) bool {

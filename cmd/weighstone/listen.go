@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/weighstone/weighstone/internal/sys"
-	"github.com/weighstone/weighstone/servers"
 )
 
 // listen returns the listeners of a predecessor, else opens one, or for more
@@ -17,7 +16,7 @@ func (v *service) listen(workers int) ([]int, error) {
 	}
 	if len(fds) == 0 {
 		n := 1
-		if v.variant.Family == servers.Event && !v.cmd.Knobs.Exclusive {
+		if v.variant.Loops() && !v.cmd.Knobs.Exclusive {
 			n = workers
 		}
 		if fds, err = openListeners(v.cmd.Addr, v.cmd.Backlog, n); err != nil {

@@ -89,6 +89,9 @@ func (c *serveCmd) Run(s *streams) error {
 	if err := c.Knobs.check(&variant); err != nil {
 		return usageError{err}
 	}
+	if err := variant.Runs(); err != nil {
+		return err
+	}
 	if variant.MaxConns > 0 && c.MaxConns > variant.MaxConns {
 		return usageError{fmt.Errorf("%s holds at most %d connections, not --max-conns %d: %s", variant.Name, variant.MaxConns, c.MaxConns, variant.Bound)}
 	}
@@ -172,7 +175,7 @@ func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Se
 // workers there are.
 func (v *service) schedule() int {
 	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
-	if v.variant.Family == servers.Event {
+	if v.variant.Loops() {
 		if workers == 0 && v.variant.PerCore {
 			workers = len(sys.Cores())
 		}

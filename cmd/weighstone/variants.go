@@ -26,10 +26,14 @@ func (c *variantsCmd) Run(s *streams) error {
 		if !c.JSON {
 			return describe(s.out, &v)
 		}
-		return writeJSON(s.out, v)
+		return writeJSON(s.out, rowOf(v))
 	}
 	if c.JSON {
-		return writeJSON(s.out, all)
+		var rows []variantRow
+		for _, v := range all {
+			rows = append(rows, rowOf(v))
+		}
+		return writeJSON(s.out, rows)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tFAMILY\tDISPATCH\tCONCURRENT\tKEEP-ALIVE\tAS IN")
@@ -39,11 +43,29 @@ func (c *variantsCmd) Run(s *streams) error {
 	return w.Flush()
 }
 
+// A variantRow is a variant as JSON.
+type variantRow struct {
+	servers.Variant
+	Refused string `json:"refused,omitempty"` // why this machine can't run it
+}
+
+func rowOf(v servers.Variant) variantRow {
+	row := variantRow{Variant: v}
+	if err := v.Runs(); err != nil {
+		row.Refused = err.Error()
+	}
+	return row
+}
+
 // describe tells all there is about one variant.
 func describe(out io.Writer, v *servers.Variant) error {
 	concurrent := string(v.Concurrent)
 	if v.MaxConns > 0 {
 		concurrent = fmt.Sprintf("%d at most: %s", v.MaxConns, v.Bound)
+	}
+	runs := "yes"
+	if err := v.Runs(); err != nil {
+		runs = "no: " + err.Error()
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
@@ -55,6 +77,7 @@ func describe(out io.Writer, v *servers.Variant) error {
 		{"concurrent", concurrent},
 		{"keepalive", yes(v.Keepalive)},
 		{"historical", strings.Join(v.Historical, ", ")},
+		{"runs here", runs},
 		{"knobs", strings.Join(v.Knobs, "\n\t")},
 	} {
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])

@@ -36,6 +36,18 @@ func LocalAddr(fd int) netip.AddrPort {
 	return addrPort(&sa)
 }
 
+// RemoteAddr returns the address at the other end of a connection
+// (getpeername(2)), the zero AddrPort when it is gone.
+func RemoteAddr(fd int) netip.AddrPort {
+	var sa unix.RawSockaddrAny
+	size := uint32(unix.SizeofSockaddrAny)
+	_, _, e := unix.RawSyscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
+	if e != 0 {
+		return netip.AddrPort{}
+	}
+	return addrPort(&sa)
+}
+
 // HalfClose ends the sending side of a connection (shutdown(2), SHUT_WR). It
 // is never called on a listening socket.
 func HalfClose(fd int) {

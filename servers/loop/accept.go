@@ -23,6 +23,8 @@ const shortage = time.Second
 type listener struct {
 	fd    int
 	local netip.AddrPort
+
+	accepting bool // proactor: an accept goes on
 }
 
 // accept takes connections from a listening socket until there is none, the
@@ -34,33 +36,49 @@ func (l *loop) accept(ln *listener) (more bool) {
 			return false
 		}
 		fd, remote, errno := sys.Accept(ln.fd)
-		switch errno {
-		case 0:
-			if l.below > 0 && fd >= l.below {
-				l.tooHigh(fd)
+		switch {
+		case errno == unix.EAGAIN:
+			return false
+		case errno != 0:
+			if !l.refused(errno) {
 				return false
 			}
-			if !l.quota.Take(remote.Addr()) {
-				sys.Close(fd)
-				l.slot.Refused.Add(1)
-				continue
-			}
-			local := ln.local
-			if local.Addr().IsUnspecified() {
-				local = sys.LocalAddr(fd)
-			}
-			l.add(fd, wire.Peer{Local: local, Remote: remote})
-		case unix.EAGAIN:
+		case l.below > 0 && fd >= l.below:
+			l.tooHigh(fd)
 			return false
-		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
-			l.log.Warn("accept: pausing", "err", errno, "connections", l.count)
-			l.pause(l.now.Add(shortage))
-			return false
-		default: // the connection failed before we took it (accept(2), "Error handling")
-			if errno != unix.ECONNABORTED {
-				l.log.Warn("accept", "err", errno)
-			}
+		default:
+			l.welcome(ln, fd, remote)
 		}
+	}
+	return true
+}
+
+// welcome makes a connection of a descriptor accepted from ln, unless its client
+// has as many as it may.
+func (l *loop) welcome(ln *listener, fd int, remote netip.AddrPort) {
+	if !l.quota.Take(remote.Addr()) {
+		sys.Close(fd)
+		l.slot.Refused.Add(1)
+		return
+	}
+	local := ln.local
+	if local.Addr().IsUnspecified() {
+		local = sys.LocalAddr(fd)
+	}
+	l.add(fd, wire.Peer{Local: local, Remote: remote})
+}
+
+// refused deals with an accept that failed, and says whether the next may do
+// better at once.
+func (l *loop) refused(errno unix.Errno) bool {
+	switch errno {
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		l.log.Warn("accept: pausing", "err", errno, "connections", l.count)
+		l.pause(l.now.Add(shortage))
+		return false
+	case unix.ECONNABORTED: // it failed before we took it (accept(2), "Error handling")
+	default:
+		l.log.Warn("accept", "err", errno)
 	}
 	return true
 }

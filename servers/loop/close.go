@@ -12,6 +12,10 @@ import (
 // closing with input unread would send a reset, which can destroy the reply on
 // its way (RFC 9112 section 9.6).
 func (l *loop) finish(c *conn) {
+	if c.doing(opSend) { // sooner would cut it off; it comes back here when it has ended
+		l.enter(c, weighstone.StateWrite)
+		return
+	}
 	if !c.linger {
 		l.destroy(c)
 		return

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/uring"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -35,8 +36,13 @@ type conn struct {
 
 	peer wire.Peer
 
-	blocked bool   // the last call on it would have blocked
+	blocked bool   // reactor: the last call on it would have blocked
 	armed   uint32 // reactor: the interest that the dispatcher has, 0 for none
+
+	ops        uint8          // proactor: the operations that go on, a bit each
+	ended      bool           // proactor: nothing more will be received
+	generation uint32         // proactor: tells it from others on its descriptor; 0 for none yet
+	message    *uring.Message // proactor: of a send in two pieces
 }
 
 // pending says whether output waits for the socket.

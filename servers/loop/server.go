@@ -47,6 +47,11 @@ func NewPerCore(o weighstone.Options) weighstone.Server {
 	return NewEpoll(o)
 }
 
+// NewUring makes a server whose loops are told of completions by io_uring(7).
+func NewUring(o weighstone.Options) weighstone.Server {
+	return newServer(o, kind{transport: newProactor})
+}
+
 // MaxSelectConns is how many connections a server that waits by select(2) can
 // hold: its sets have room for descriptors below 1,024, and some of these are
 // listeners, files, pipes and logs.

@@ -76,7 +76,7 @@ func (l *loop) overdue(c *conn) {
 	switch c.state {
 	case weighstone.StateHead:
 		c.closing, c.linger = true, true
-		if len(c.in) > 0 {
+		if len(c.in) > 0 && !c.doing(opSend) {
 			// One try: whoever is late with a head need not get the reply.
 			n, _ := sys.Send(c.fd, l.machine.Refuse(l.out[:0], http.StatusRequestTimeout))
 			l.slot.Sent(n)
