@@ -6,7 +6,7 @@ CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
 VARIANTS := nethttp fasthttp fiber epoll poll select percore uring
-PROGRAMS := echo hello mirror send
+PROGRAMS := constant echo hello mirror send
 FLOORS   := floor spawn
 
 HAVE_CC := $(shell command -v $(CC) 2>/dev/null)
@@ -23,7 +23,7 @@ help: ## list the targets
 	@echo "VARIANT is one of: $(VARIANTS)"
 
 .PHONY: build
-build: bin/weighstone programs ## build bin/weighstone and the sample CGI programs
+build: bin/weighstone programs ## build bin/weighstone and the sample programs
 
 # go build looks for itself what has changed.
 .PHONY: bin/weighstone
@@ -31,19 +31,23 @@ bin/weighstone:
 	@$(BUILD) -o $@ ./cmd/weighstone
 
 # The sample programs: in C, or where there is no C compiler the same in Go.
+# Each is a CGI program, and a FastCGI and SCGI application when its standard
+# input is a listening socket.
 .PHONY: programs
-programs: $(PROGRAMS:%=bin/cgi/%) bin/cgi/hello.sh bin/cgi/hello.pl
+programs: $(PROGRAMS:%=bin/cgi/%) $(PROGRAMS:%=bin/fcgi/%) bin/cgi/hello.sh bin/cgi/hello.pl
 
 ifneq ($(HAVE_CC),)
-bin/cgi/%: cgi/prog/%.c | bin/cgi
-	$(CC) $(CFLAGS) -o $@ $<
+SHARED := $(addprefix cgi/prog/,exchange.c fastcgi.c input.c main.c scgi.c)
+
+bin/cgi/%: cgi/prog/%.c $(SHARED) cgi/prog/gateway.h cgi/prog/protocol.h | bin/cgi
+	$(CC) $(CFLAGS) -o $@ $< $(SHARED)
 
 bin/floor/%: bench/floor/%.c | bin/floor
 	$(CC) $(CFLAGS) -o $@ $<
 else
 export CGO_ENABLED := 0
 
-$(PROGRAMS:%=bin/cgi/%): cgi/prog/gocgi/main.go | bin/cgi
+$(PROGRAMS:%=bin/cgi/%): cgi/prog/gocgi/main.go cgi/prog/gocgi/serve.go | bin/cgi
 	@echo "no C compiler ($(CC)): $@ is the same program in Go" >&2
 	@$(BUILD) -o $@ ./cgi/prog/gocgi
 
@@ -52,13 +56,16 @@ bin/floor/%: bench/floor/%.c
 	@false
 endif
 
+bin/fcgi/%: bin/cgi/% | bin/fcgi
+	ln -f $< $@
+
 bin/cgi/%.sh: cgi/prog/%.sh | bin/cgi
 	install -m 755 $< $@
 
 bin/cgi/%.pl: cgi/prog/%.pl | bin/cgi
 	install -m 755 $< $@
 
-bin/cgi bin/floor:
+bin/cgi bin/fcgi bin/floor:
 	@mkdir -p $@
 
 .PHONY: floors

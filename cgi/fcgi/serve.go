@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
+
+	"github.com/weighstone/weighstone/cgi"
 )
 
 // A Request is one request as an application sees it, valid until the Handler
@@ -30,18 +31,7 @@ type Handler func(*Request) (status uint32)
 // until accepting fails, as it does when l is closed. It returns that error
 // when all connections have ended.
 func Serve(l net.Listener, h Handler) error {
-	var all sync.WaitGroup
-	defer all.Wait()
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return err
-		}
-		all.Go(func() {
-			defer c.Close()
-			ServeConn(c, h)
-		})
-	}
+	return cgi.ServeConns(l, func(c net.Conn) { ServeConn(c, h) })
 }
 
 // ServeConn answers the requests on one connection, one at a time, until the

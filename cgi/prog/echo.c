@@ -1,12 +1,11 @@
 /* echo prints the CGI variables, one NAME=value a line, sorted; then for a
  * POST a blank line and the body, read by CONTENT_LENGTH. */
-#include <stdio.h>
+#include "gateway.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-extern char **environ;
-
-/* What a gateway sets; of the rest of the environment nothing is printed.
+/* What a gateway sets; of the rest of an environment nothing is printed.
  * A name that ends in an underscore stands for all that begin so. */
 static const char *const known[] = {
 	"AUTH_TYPE", "CONTENT_", "DOCUMENT_ROOT", "GATEWAY_INTERFACE", "HTTP_",
@@ -35,51 +34,55 @@ static int by_name(const void *a, const void *b)
 	return (*p == '=' ? 0 : *p) - (*q == '=' ? 0 : *q);
 }
 
-static void print_variables(void)
+static int print_variables(void)
 {
 	size_t n = 0, kept = 0;
 
-	while (environ[n])
+	while (variables[n])
 		n++;
 	char **list = malloc((n + 1) * sizeof *list);
 	if (!list)
-		exit(1);
+		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (is_known(environ[i]))
-			list[kept++] = environ[i];
+		if (is_known(variables[i]))
+			list[kept++] = variables[i];
 	qsort(list, kept, sizeof *list, by_name);
-	for (size_t i = 0; i < kept; i++)
-		puts(list[i]);
+	for (size_t i = 0; i < kept; i++) {
+		put(list[i], strlen(list[i]));
+		put("\n", 1);
+	}
 	free(list);
+	return 0;
 }
 
-static void copy_body(void)
+static int copy_body(void)
 {
-	const char *length = getenv("CONTENT_LENGTH");
+	const char *length = variable("CONTENT_LENGTH");
 	long long left = length ? atoll(length) : 0;
 	char buf[65536];
 
 	while (left > 0) {
 		size_t want = left < (long long)sizeof buf ? (size_t)left : sizeof buf;
-		size_t n = fread(buf, 1, want, stdin);
-		fwrite(buf, 1, n, stdout);
+		size_t n = read_body(buf, want);
 		left -= (long long)n;
-		if (n < want) {
-			printf("\n[body ends %lld bytes short]\n", left);
-			return;
-		}
+		if (put(buf, n) < 0)
+			return -1;
+		if (n < want)
+			return say("\n[body ends %lld bytes short]\n", left);
 	}
+	return 0;
 }
 
-int main(void)
+int answer(void)
 {
-	const char *method = getenv("REQUEST_METHOD");
+	const char *method = variable("REQUEST_METHOD");
 
-	fputs("Content-type: text/plain\r\n\r\n", stdout);
-	print_variables();
+	say("Content-type: text/plain\r\n\r\n");
+	if (print_variables() < 0)
+		return 1;
 	if (method && strcmp(method, "POST") == 0) {
-		putchar('\n');
-		copy_body();
+		put("\n", 1);
+		return copy_body() < 0;
 	}
-	return fflush(stdout) == 0 ? 0 : 1;
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* send answers with exactly ?size=N bytes, A to Z again and again; 10,240
  * without a size, at most 16 MiB. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "gateway.h"
+
 #include <string.h>
 
 enum { USUAL = 10240, MOST = 16 << 20 };
@@ -30,23 +30,21 @@ static long size_asked(const char *query)
 	return n;
 }
 
-int main(void)
+int answer(void)
 {
 	static char pattern[26 * 2520]; /* nearly what a pipe holds */
-	long left = size_asked(getenv("QUERY_STRING"));
+	long left = size_asked(variable("QUERY_STRING"));
 
-	if (left < 0) {
-		fputs("Status: 400 Bad Request\r\nContent-type: text/plain; charset=utf-8\r\n\r\n400 Bad Request\n", stdout);
-		return 0;
-	}
+	if (left < 0)
+		return say("Status: 400 Bad Request\r\nContent-type: text/plain; charset=utf-8\r\n\r\n400 Bad Request\n") < 0;
 	for (size_t i = 0; i < sizeof pattern; i++)
 		pattern[i] = (char)('A' + i % 26);
-	printf("Content-type: text/plain\r\nContent-Length: %ld\r\n\r\n", left);
+	say("Content-type: text/plain\r\nContent-Length: %ld\r\n\r\n", left);
 	while (left > 0) {
 		size_t n = left < (long)sizeof pattern ? (size_t)left : sizeof pattern;
-		if (fwrite(pattern, 1, n, stdout) < n)
+		if (put(pattern, n) < 0)
 			return 1;
 		left -= (long)n;
 	}
-	return fflush(stdout) == 0 ? 0 : 1;
+	return 0;
 }

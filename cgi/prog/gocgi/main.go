@@ -1,6 +1,7 @@
-// Gocgi is the four sample CGI programs in Go, for machines without a C
-// compiler: it is echo, hello, send or mirror by the name it is run under, and
-// each answers as its namesake in C does.
+// Gocgi is the sample programs in Go, for machines without a C compiler: it is
+// echo, hello, send, mirror or constant by the name it is run under, and each
+// answers as its namesake in C does, as a CGI program or, if its standard input
+// is a listening socket, for as long as it lives, to FastCGI and SCGI.
 package main
 
 import (
@@ -18,20 +19,31 @@ const (
 	usualSize = 10240
 	mostSize  = 16 << 20
 	page      = "<html><head><title>Hi</title></head><body><h1>Hello World</h1></body></html>\n"
+	always    = "<html><head><title>Constant</title></head><body><p>" +
+		"These are the same 162 bytes every time: they tell no process, count, date, path or address." +
+		"</p></body></html>\n"
 )
 
+// An exchange is one request and where its reply goes.
+type exchange struct {
+	variables map[string]string
+	body      io.Reader
+	out       *bufio.Writer
+}
+
+// A program answers a request.
+type program func(*exchange) error
+
 func main() {
-	programs := map[string]func(*bufio.Writer) error{"echo": echo, "hello": hello, "send": send, "mirror": mirror}
 	name := filepath.Base(os.Args[0])
-	program, ok := programs[name]
+	answer, ok := map[string]program{"echo": echo, "hello": hello, "send": send, "mirror": mirror, "constant": constant}[name]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "gocgi: run as %q, not as echo, hello, send or mirror\n", name)
+		fmt.Fprintf(os.Stderr, "gocgi: run as %q, not as echo, hello, send, mirror or constant\n", name)
 		os.Exit(2)
 	}
-	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	err := program(out)
-	if err == nil {
-		err = out.Flush()
+	err := serve(answer)
+	if err == errNoListener {
+		err = respond(answer, environment(), os.Stdin, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gocgi %s: %v\n", name, err)
@@ -39,9 +51,34 @@ func main() {
 	}
 }
 
-func hello(out *bufio.Writer) error {
-	out.WriteString("Content-type: text/html\r\n\r\n" + page)
-	return nil
+// respond has a program answer one request.
+func respond(answer program, variables map[string]string, body io.Reader, out io.Writer) error {
+	w := bufio.NewWriterSize(out, 64<<10)
+	err := answer(&exchange{variables, body, w})
+	if err == nil {
+		err = w.Flush()
+	}
+	return err
+}
+
+// environment returns the variables of a CGI program.
+func environment() map[string]string {
+	all := map[string]string{}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		all[name] = value
+	}
+	return all
+}
+
+func hello(x *exchange) error {
+	_, err := x.out.WriteString("Content-type: text/html\r\n\r\n" + page)
+	return err
+}
+
+func constant(x *exchange) error {
+	_, err := x.out.WriteString("Content-type: text/html\r\nContent-Length: 162\r\n\r\n" + always)
+	return err
 }
 
 // known are the variables that a gateway sets; one that ends in an underscore
@@ -52,48 +89,47 @@ var known = []string{
 	"REMOTE_", "REQUEST_", "SCRIPT_", "SERVER_",
 }
 
-func echo(out *bufio.Writer) error {
-	out.WriteString("Content-type: text/plain\r\n\r\n")
-	variables := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return !slices.ContainsFunc(known, func(k string) bool {
+func echo(x *exchange) error {
+	x.out.WriteString("Content-type: text/plain\r\n\r\n")
+	var names []string
+	for name := range x.variables {
+		if slices.ContainsFunc(known, func(k string) bool {
 			return name == k || k[len(k)-1] == '_' && strings.HasPrefix(name, k)
-		})
-	})
-	slices.SortFunc(variables, func(a, b string) int {
-		a, _, _ = strings.Cut(a, "=")
-		b, _, _ = strings.Cut(b, "=")
-		return strings.Compare(a, b)
-	})
-	for _, v := range variables {
-		out.WriteString(v + "\n")
+		}) {
+			names = append(names, name)
+		}
 	}
-	if os.Getenv("REQUEST_METHOD") != "POST" {
+	slices.Sort(names)
+	for _, name := range names {
+		x.out.WriteString(name + "=" + x.variables[name] + "\n")
+	}
+	if x.variables["REQUEST_METHOD"] != "POST" {
 		return nil
 	}
-	out.WriteString("\n")
-	length := bodyLength()
-	if n, _ := io.CopyN(out, os.Stdin, length); n < length {
-		fmt.Fprintf(out, "\n[body ends %d bytes short]\n", length-n)
+	x.out.WriteString("\n")
+	length := x.bodyLength()
+	n, _ := io.CopyN(x.out, x.body, length)
+	if n < length {
+		fmt.Fprintf(x.out, "\n[body ends %d bytes short]\n", length-n)
 	}
 	return nil
 }
 
-func bodyLength() int64 {
-	n, _ := strconv.ParseInt(os.Getenv("CONTENT_LENGTH"), 10, 64)
+func (x *exchange) bodyLength() int64 {
+	n, _ := strconv.ParseInt(x.variables["CONTENT_LENGTH"], 10, 64)
 	return max(n, 0)
 }
 
-func send(out *bufio.Writer) error {
-	left, ok := sizeAsked(os.Getenv("QUERY_STRING"))
+func send(x *exchange) error {
+	left, ok := sizeAsked(x.variables["QUERY_STRING"])
 	if !ok {
-		out.WriteString("Status: 400 Bad Request\r\nContent-type: text/plain; charset=utf-8\r\n\r\n400 Bad Request\n")
+		x.out.WriteString("Status: 400 Bad Request\r\nContent-type: text/plain; charset=utf-8\r\n\r\n400 Bad Request\n")
 		return nil
 	}
-	fmt.Fprintf(out, "Content-type: text/plain\r\nContent-Length: %d\r\n\r\n", left)
+	fmt.Fprintf(x.out, "Content-type: text/plain\r\nContent-Length: %d\r\n\r\n", left)
 	pattern := strings.Repeat("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 2520)
 	for left > 0 {
-		n, err := out.WriteString(pattern[:min(left, len(pattern))])
+		n, err := x.out.WriteString(pattern[:min(left, len(pattern))])
 		if err != nil {
 			return err
 		}
@@ -113,13 +149,13 @@ func sizeAsked(query string) (int, bool) {
 	return usualSize, true
 }
 
-func mirror(out *bufio.Writer) error {
-	kind := os.Getenv("CONTENT_TYPE")
+func mirror(x *exchange) error {
+	kind := x.variables["CONTENT_TYPE"]
 	if kind == "" {
 		kind = "application/octet-stream"
 	}
-	length := bodyLength()
-	fmt.Fprintf(out, "Content-type: %s\r\nContent-Length: %d\r\n\r\n", kind, length)
-	_, err := io.CopyN(out, os.Stdin, length)
+	length := x.bodyLength()
+	fmt.Fprintf(x.out, "Content-type: %s\r\nContent-Length: %d\r\n\r\n", kind, length)
+	_, err := io.CopyN(x.out, x.body, length)
 	return err
 }

@@ -49,6 +49,16 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
+// compile makes a sample program of its sources in C.
+func compile(t *testing.T, cc, name, to string) {
+	t.Helper()
+	args := []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-o", to, filepath.Join(sources, name+".c")}
+	for _, shared := range []string{"exchange.c", "fastcgi.c", "input.c", "main.c", "scgi.c"} {
+		args = append(args, filepath.Join(sources, shared))
+	}
+	command(t, cc, args...)
+}
+
 var programs = []string{"echo", "hello", "send", "mirror"}
 
 // TestSamplesAnswerAlike: in C, in Go and in process the same requests get
@@ -58,7 +68,7 @@ func TestSamplesAnswerAlike(t *testing.T) {
 		cc := need(t, "cc")
 		dir := t.TempDir()
 		for _, p := range programs {
-			command(t, cc, "-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-o", filepath.Join(dir, p), filepath.Join(sources, p+".c"))
+			compile(t, cc, p, filepath.Join(dir, p))
 		}
 		compareWithAPI(t, dir)
 	})
@@ -159,7 +169,7 @@ func TestHelloScripts(t *testing.T) {
 // TestShortBodyIsReported: echo says so when its body ends early.
 func TestShortBodyIsReported(t *testing.T) {
 	dir := t.TempDir()
-	command(t, need(t, "cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-o", filepath.Join(dir, "echo"), filepath.Join(sources, "echo.c"))
+	compile(t, need(t, "cc"), "echo", filepath.Join(dir, "echo"))
 	cmd := exec.Command(filepath.Join(dir, "echo"))
 	cmd.Env = []string{"REQUEST_METHOD=POST", "CONTENT_LENGTH=10", "PATH=/bin", "HTTP_B=1", "HTTP_A_B=2", "HTTP_A=3", "LD_X=no"}
 	cmd.Stdin = strings.NewReader("short")
