@@ -5,6 +5,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
 // An environ spells variables as the environment of a process.
@@ -26,13 +27,13 @@ func (e *environ) Field(name, value []byte) {
 
 // variables returns the environment of prog for x, whose body has length
 // bytes.
-func (h *Handler) variables(x *weighstone.Exchange, prog *program, length int64) []string {
+func (h *Handler) variables(x *weighstone.Exchange, prog *gateway.Program, length int64) []string {
 	e := environ{text: make([]byte, 0, 2<<10), ends: make([]int, 0, 48)}
 	cgi.Variables(x, cgi.Script{
 		Interface: cgi.Interface,
-		Name:      prog.name,
-		File:      prog.file,
-		Info:      prog.info,
+		Name:      prog.Name,
+		File:      prog.File,
+		Info:      prog.Info,
 		Root:      h.opts.Root,
 		Length:    length,
 	}, &e)

@@ -14,13 +14,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi/spawn"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
 // Options say which programs a Handler runs, and within which bounds.
@@ -53,12 +52,12 @@ type Options struct {
 // see [Handler.Route].
 type Handler struct {
 	opts     Options
-	dirs     []dir
+	host     *gateway.Host
+	dirs     gateway.Dirs
 	complain bool
 	env      []string
 	spawner  *spawn.Spawner
 	slots    chan struct{} // a value for each program that runs
-	buffers  sync.Pool     // *[]byte
 }
 
 // New makes a Handler. Its owner closes it after the last exchange. It fails
@@ -73,24 +72,16 @@ func New(o Options) (*Handler, error) {
 	if o.MaxProcesses <= 0 {
 		o.MaxProcesses = 64
 	}
-	h := &Handler{complain: o.Log != nil, slots: make(chan struct{}, o.MaxProcesses)}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	h.opts = o
-	h.env = environment(o.Env)
-	h.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
-	for _, name := range o.Dirs {
-		d, err := openDir(name)
-		if err != nil {
-			h.closeDirs()
-			return nil, fmt.Errorf("make CGI handler: %w", err)
-		}
-		h.dirs = append(h.dirs, d)
+	h := &Handler{
+		opts: o, host: gateway.NewHost("CGI", o.Log, o.Site), complain: o.Log != nil,
+		env: environment(o.Env), slots: make(chan struct{}, o.MaxProcesses),
 	}
 	var err error
+	if h.dirs, err = gateway.OpenDirs(o.Dirs...); err != nil {
+		return nil, fmt.Errorf("make CGI handler: %w", err)
+	}
 	if h.spawner, err = spawn.New(); err != nil {
-		h.closeDirs()
+		h.dirs.Close()
 		return nil, fmt.Errorf("make CGI handler: %w", err)
 	}
 	return h, nil
@@ -123,28 +114,6 @@ func (h *Handler) Route() weighstone.Route {
 
 // Close kills the programs that still run and frees what the Handler holds.
 func (h *Handler) Close() error {
-	h.closeDirs()
+	h.dirs.Close()
 	return h.spawner.Close()
-}
-
-func (h *Handler) closeDirs() {
-	for _, d := range h.dirs {
-		d.root.Close()
-	}
-}
-
-// A dir is one directory of programs. The root keeps symbolic links from
-// leading out of it.
-type dir struct {
-	path string // absolute
-	root *os.Root
-}
-
-func openDir(name string) (dir, error) {
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return dir{}, err
-	}
-	root, err := os.OpenRoot(path)
-	return dir{path, root}, err
 }

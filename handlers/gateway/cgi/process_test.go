@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
 // TestMain lets the test binary be a CGI program that looks at itself.
@@ -271,7 +272,7 @@ func TestStandardError(t *testing.T) {
 			t.Errorf("no %q in the log", want)
 		}
 	}
-	if n := len(log); n > 3*maxComplaint*10 || !strings.Contains(log, "no more is logged") {
+	if n := len(log); n > 3*gateway.MaxComplaint*10 || !strings.Contains(log, "no more is logged") {
 		t.Errorf("%d bytes of log", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
 func TestReplies(t *testing.T) {
@@ -96,14 +97,14 @@ func TestLocalRedirectLoop(t *testing.T) {
 	if a := h.get("loop"); a.status != 500 {
 		t.Errorf("status %d, want 500", a.status)
 	}
-	if n := len(read(t, h.dir+"/count")) / 2; n != maxRedirects+1 {
-		t.Errorf("ran %d times, want %d", n, maxRedirects+1)
+	if n := len(read(t, h.dir+"/count")) / 2; n != gateway.MaxRedirects+1 {
+		t.Errorf("ran %d times, want %d", n, gateway.MaxRedirects+1)
 	}
 }
 
 func TestRedirectsWithoutSite(t *testing.T) {
 	h := newHost(t, Options{})
-	h.opts.Site = nil
+	h.host.Site = nil
 	h.script("local", `printf 'Location: /page\n\n'`)
 	if a := h.get("local"); a.status != 500 {
 		t.Errorf("status %d, want 500", a.status)

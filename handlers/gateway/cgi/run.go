@@ -1,7 +1,6 @@
 package cgi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,38 +11,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/cgi/spawn"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
 const (
-	// prompt is for how long output waits for more, so that a small reply
-	// leaves whole, with its length; and how long a program runs before
-	// goroutines watch over it.
-	prompt = 100 * time.Millisecond
 	// straggle is for how long a grandchild may hold the output open once the
 	// program has ended, and how long a program may take to end once its
 	// output has.
 	straggle = 250 * time.Millisecond
-	// leave is for how long a program may be silent once its client is gone.
-	// A client that has only closed its sending side still gets a reply made
-	// in that time.
-	leave = 2 * time.Second
 	// maxPipe bounds what a program can have left in its output, in bytes:
 	// the size to which anyone may grow a pipe.
 	maxPipe = 1 << 20
-)
-
-// never is the deadline of a read that waits.
-var never time.Time
-
-// How a run can break off.
-var (
-	errLimit  = errors.New("time limit reached")
-	errGone   = errors.New("client gone")
-	errClosed = errors.New("reply not wanted any more")
-	errNone   = errors.New("no output")
-	errPause  = errors.New("output pauses")
 )
 
 // A run is one program at work for one exchange. The goroutine of the
@@ -52,9 +31,6 @@ var (
 type run struct {
 	h        *Handler
 	p        *spawn.Process
-	script   string
-	feed     *feeder // nil when no body is copied to the program
-	buf      *[]byte // output read so far, header included; from the pool
 	limit    time.Time
 	gone     <-chan struct{}
 	detached chan struct{} // closed when the exchange needs the program no more
@@ -67,7 +43,7 @@ type run struct {
 	mu      sync.Mutex
 	state   state
 	cause   error // of state killed
-	errs    complaints
+	errs    gateway.Complaints
 	logging sync.WaitGroup // the goroutine that copies standard error
 }
 
@@ -80,57 +56,9 @@ const (
 	killed         // broken off: nothing more
 )
 
-// collect reads until the header and the end of output are there, which
-// io.EOF says, or the header and more body than is kept, or a pause in it. It
-// returns where the body begins.
-func (r *run) collect() (hd cgi.Header, n int, err error) {
-	r.pauseAt(time.Now().Add(prompt))
-	seen := 0
-	for {
-		b := *r.buf
-		if n == 0 && (bytes.IndexByte(b[seen:], '\n') >= 0 || len(b)-seen > cgi.MaxLine) {
-			seen = len(b)
-			if hd, n, err = cgi.ParseHeader(b); err != nil {
-				return hd, 0, err
-			}
-			if n > 0 && r.watched {
-				r.pauseAt(time.Now().Add(prompt))
-			}
-		}
-		if n > 0 && len(b)-n >= maxMemory {
-			return hd, n, nil
-		}
-		switch err = r.fill(); {
-		case err == errPause && n > 0:
-			r.watch()
-			return hd, n, nil
-		case err == errPause:
-			r.watch()
-			r.pauseAt(never)
-		case err == io.EOF && len(*r.buf) == 0:
-			return hd, 0, errNone
-		case err == io.EOF && n == 0:
-			return hd, 0, fmt.Errorf("output ends before the header does: %w", io.ErrUnexpectedEOF)
-		case err != nil:
-			return hd, n, err
-		}
-	}
-}
-
-// fill reads once to the end of the buffer.
-func (r *run) fill() error {
-	b := *r.buf
-	if cap(b)-len(b) < 512 {
-		b = append(b, make([]byte, cap(b))...)[:len(b)]
-	}
-	n, err := r.read(b[len(b):cap(b)])
-	*r.buf = b[:len(b)+n]
-	return err
-}
-
-// read reads output. Errors are io.EOF, errPause at the time set by pauseAt,
+// Read reads output. Errors are io.EOF, ErrPause at the time set by PauseAt,
 // or why the program was killed.
-func (r *run) read(p []byte) (int, error) {
+func (r *run) Read(p []byte) (int, error) {
 	for {
 		st, cause := r.look()
 		if st == killed {
@@ -153,7 +81,7 @@ func (r *run) read(p []byte) (int, error) {
 			return 0, io.EOF // a grandchild that left the group holds it open
 		}
 		if now, _ := r.look(); now == running {
-			return 0, errPause
+			return 0, gateway.ErrPause
 		}
 	}
 }
@@ -178,8 +106,8 @@ func (r *run) endOr(err error) error {
 	return err
 }
 
-// pauseAt sets when a read gives up for the moment; zero for never.
-func (r *run) pauseAt(t time.Time) {
+// PauseAt sets when a read gives up for the moment; zero for never.
+func (r *run) PauseAt(t time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.state == running {
@@ -187,8 +115,8 @@ func (r *run) pauseAt(t time.Time) {
 	}
 }
 
-// kill ends the process group because of cause.
-func (r *run) kill(cause error) {
+// Kill ends the process group because of cause.
+func (r *run) Kill(cause error) {
 	r.mu.Lock()
 	if r.state == running {
 		r.state, r.cause = killed, cause
@@ -198,10 +126,10 @@ func (r *run) kill(cause error) {
 	r.p.Kill()
 }
 
-// end settles a program whose output is at its end: it returns nil when the
+// End settles a program whose output is at its end: it returns nil when the
 // output is complete. A program that closed its output and goes on is left
 // to.
-func (r *run) end() error {
+func (r *run) End() error {
 	status, ended := r.p.Reap()
 	for i := 0; !ended && i < yields; i++ {
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
@@ -209,7 +137,7 @@ func (r *run) end() error {
 	}
 	if !ended {
 		if !r.p.Await(time.Now().Add(straggle)) {
-			r.watch()
+			r.Watch()
 			return nil
 		}
 		status, _ = r.p.Reap()
@@ -219,12 +147,12 @@ func (r *run) end() error {
 		return cause
 	}
 	if status.Signaled() {
-		return fmt.Errorf("%w: %v", errSignal, status.Signal())
+		return fmt.Errorf("%w: signal %v", gateway.ErrBroken, status.Signal())
 	}
 	return nil
 }
 
-// yields is how often end lets the program's exit proceed on this core before
+// yields is how often End lets the program's exit proceed on this core before
 // it asks for a wake-up: the pipe closes some microseconds before the process
 // can be reaped.
 const yields = 3
@@ -233,11 +161,23 @@ const yields = 3
 func (r *run) ended() {
 	r.over.Do(func() {
 		if !r.watched {
-			r.errs.drain(r)
+			r.drainErrors()
 		}
 		<-r.h.slots
 	})
 }
+
+// Status returns the exit status.
+func (r *run) Status() int {
+	status, _ := r.p.Reaped()
+	return status.ExitStatus()
+}
+
+// Detach says that the exchange needs the program no more.
+func (r *run) Detach() { r.detach.Do(func() { close(r.detached) }) }
+
+// Free closes the pipes.
+func (r *run) Free() { r.p.CloseFiles() }
 
 // isKilled says whether the program was broken off.
 func (r *run) isKilled() bool {

@@ -1,9 +1,10 @@
 package cgi
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -11,58 +12,37 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/cgi/spawn"
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
-
-// maxMemory is how many bytes of a chunked body, and of a reply's body, are
-// held in memory.
-const maxMemory = 64 << 10
 
 // Serve runs the program that x asks for and answers with its output.
 func (h *Handler) Serve(x *weighstone.Exchange) {
-	prog, status := h.find(string(x.In.Path))
+	prog, status := h.dirs.Find(string(x.In.Path), h.opts.Prefix)
 	if status != 0 {
-		refuse(x, status)
+		gateway.Refuse(x, status)
 		return
 	}
-	in, err := input(x)
-	if err != nil {
-		x.Fail(cgi.BodyStatus(err))
-		x.Out.Close = true
+	in, ok := gateway.Input(x)
+	if !ok {
 		return
 	}
 	defer in.Close()
 	if !h.acquire(x) {
-		refuse(x, http.StatusServiceUnavailable)
-		x.AddField("Retry-After", "1")
+		gateway.RefuseBusy(x)
 		return
 	}
-	r, err := h.start(x, prog, in)
+	r, feed, err := h.start(x, prog, in)
 	if err != nil {
 		<-h.slots
-		h.opts.Log.Error("CGI program does not start", "script", prog.name, "err", err)
-		refuse(x, startStatus(err))
-		if x.Out.Status == http.StatusServiceUnavailable {
-			x.AddField("Retry-After", "1")
+		h.host.Log.Error("CGI program does not start", "script", prog.Name, "err", err)
+		if status := startStatus(err); status == http.StatusServiceUnavailable {
+			gateway.RefuseBusy(x)
+		} else {
+			gateway.Refuse(x, status)
 		}
 		return
 	}
-	r.answer(x)
-}
-
-// refuse answers with an error before the body has been read.
-func refuse(x *weighstone.Exchange, status int) {
-	x.Fail(status)
-	x.Out.Close = x.Out.Close || x.In.HasBody() && !x.In.Droppable()
-}
-
-// input settles what the program reads. A body that does not announce its
-// length is read to its end first, since CONTENT_LENGTH must tell it (RFC
-// 3875 section 4.2).
-func input(x *weighstone.Exchange) (cgi.Spool, error) {
-	if x.In.Length >= 0 || x.In.Body == nil {
-		return cgi.Spool{Length: max(x.In.Length, 0)}, nil
-	}
-	return cgi.ReadBody(nil, x.In.Body, maxMemory)
+	h.host.Answer(x, prog.Name, r, feed)
 }
 
 // acquire waits for the right to run a program, unless it takes too long, or
@@ -84,16 +64,16 @@ func (h *Handler) acquire(x *weighstone.Exchange) bool {
 			return false
 		case <-gone:
 			gone = nil
-			limit.Reset(min(leave, h.opts.Timeout))
+			limit.Reset(min(gateway.Leave, h.opts.Timeout))
 		}
 	}
 }
 
 // start starts prog.
-func (h *Handler) start(x *weighstone.Exchange, prog program, in cgi.Spool) (*run, error) {
+func (h *Handler) start(x *weighstone.Exchange, prog gateway.Program, in cgi.Spool) (*run, *gateway.Feeder, error) {
 	cmd := spawn.Command{
-		Path:     prog.file,
-		Dir:      filepath.Dir(prog.file),
+		Path:     prog.File,
+		Dir:      filepath.Dir(prog.File),
 		Env:      h.variables(x, &prog, in.Length),
 		Input:    in.File,
 		Feed:     in.File == nil && in.Length > 0,
@@ -101,21 +81,38 @@ func (h *Handler) start(x *weighstone.Exchange, prog program, in cgi.Spool) (*ru
 	}
 	p, err := h.spawner.Start(&cmd)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := &run{
-		h: h, p: p, script: prog.name,
-		buf:      h.buffers.Get().(*[]byte),
+		h: h, p: p,
 		limit:    time.Now().Add(h.opts.Timeout),
 		gone:     x.In.Gone,
 		detached: make(chan struct{}),
+		errs:     gateway.Complaints{Host: h.host, Script: prog.Name},
 	}
-	if cmd.Feed {
-		r.feed = newFeeder(p.Stdin, x.In.Body, in)
-		go r.feed.run(r)
+	if !cmd.Feed {
+		return r, nil, nil
 	}
-	return r, nil
+	body := x.In.Body
+	if in.Mem != nil {
+		body = bytes.NewReader(in.Mem)
+	}
+	feed := gateway.NewFeeder(stdin{p.Stdin}, body, in.Length)
+	go feed.Run(r.Kill)
+	return r, feed, nil
 }
+
+// A stdin is the pipe to a program's standard input.
+type stdin struct{ pipe *os.File }
+
+// Write gives the program more.
+func (s stdin) Write(p []byte) (int, error) { return s.pipe.Write(p) }
+
+// End lets the program see the end.
+func (s stdin) End() error { return s.pipe.Close() }
+
+// Cut does so too: who has to notice a part is killed.
+func (s stdin) Cut() { s.pipe.Close() }
 
 // startStatus is the status for an error of starting a program.
 func startStatus(err error) int {
@@ -128,21 +125,4 @@ func startStatus(err error) int {
 		return http.StatusForbidden
 	}
 	return http.StatusInternalServerError
-}
-
-// answer makes x's reply of the output of r.
-func (r *run) answer(x *weighstone.Exchange) {
-	hd, n, err := r.collect()
-	switch {
-	case err != nil && err != io.EOF:
-		r.abandon(x, err)
-	case hd.Local():
-		r.finish(err == io.EOF)
-		x.Out.Close = x.Out.Close || !r.bodyRead()
-		r.h.redirect(x, hd.Location)
-	case err == io.EOF:
-		r.replyWhole(x, &hd, (*r.buf)[n:])
-	default:
-		r.replyPart(x, &hd, (*r.buf)[n:])
-	}
 }

@@ -3,12 +3,14 @@ package cgi
 import (
 	"os"
 	"time"
+
+	"github.com/weighstone/weighstone/handlers/gateway"
 )
 
-// watch starts the goroutines that watch over a program that takes its time:
+// Watch starts the goroutines that watch over a program that takes its time:
 // one for the time limit and the client, one for its end, one for its
 // standard error. The goroutine of the exchange calls it.
-func (r *run) watch() {
+func (r *run) Watch() {
 	if r.watched {
 		return
 	}
@@ -20,7 +22,7 @@ func (r *run) watch() {
 		r.logging.Add(1)
 		go func() {
 			defer r.logging.Done()
-			r.errs.copy(r, errs)
+			r.copyErrors(errs)
 		}()
 	}
 	ended := make(chan struct{})
@@ -35,34 +37,7 @@ func (r *run) watch() {
 // oversee waits for the end of the program, and brings it about when the time
 // limit is reached or the client is gone.
 func (r *run) oversee(ended <-chan struct{}, errs *os.File) {
-	limit := time.NewTimer(time.Until(r.limit))
-	defer limit.Stop()
-	quiet := time.NewTimer(time.Hour)
-	defer quiet.Stop()
-	gone, detached, seen := r.gone, r.detached, uint64(0)
-	waiting := true
-	for waiting {
-		select {
-		case <-ended:
-			waiting = false
-		case <-limit.C:
-			r.kill(errLimit)
-		case <-detached: // the channel of the client may come to mean another exchange
-			detached, gone = nil, nil
-			quiet.Stop()
-		case <-gone:
-			gone = nil
-			seen = r.progress.Load()
-			quiet.Reset(leave)
-		case <-quiet.C:
-			if now := r.progress.Load(); now != seen {
-				seen = now
-				quiet.Reset(leave)
-			} else {
-				r.kill(errGone)
-			}
-		}
-	}
+	gateway.Watch{Limit: r.limit, Gone: r.gone, Detached: r.detached, Progress: &r.progress, Kill: r.Kill}.Until(ended)
 	r.bury(errs)
 }
 

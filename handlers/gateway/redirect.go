@@ -1,4 +1,4 @@
-package cgi
+package gateway
 
 import (
 	"bytes"
@@ -7,20 +7,20 @@ import (
 	"github.com/weighstone/weighstone"
 )
 
-// maxRedirects bounds a chain of local redirects.
-const maxRedirects = 10
+// MaxRedirects bounds a chain of local redirects.
+const MaxRedirects = 10
 
 // redirect answers x as if the local URL target had been requested (RFC 3875
 // section 6.2.2): with GET, or HEAD if that was asked, without body, and with
 // the same header fields but those about the body.
-func (h *Handler) redirect(x *weighstone.Exchange, target string) {
+func (h *Host) redirect(x *weighstone.Exchange, target string) {
 	depth := 1
 	fields := x.In.Fields
 	if f, ok := fields.(*bodilessFields); ok {
 		depth, fields = f.depth+1, f.Fields
 	}
-	if h.opts.Site == nil || depth > maxRedirects {
-		h.opts.Log.Error("CGI local redirect not followed", "target", target, "redirects", depth-1)
+	if h.Site == nil || depth > MaxRedirects {
+		h.Log.Error(h.Kind+" local redirect not followed", "target", target, "redirects", depth-1)
 		x.Fail(http.StatusInternalServerError)
 		return
 	}
@@ -32,7 +32,7 @@ func (h *Handler) redirect(x *weighstone.Exchange, target string) {
 	if x.In.Verb != weighstone.HEAD {
 		x.In.Method = []byte("GET")
 	}
-	if route := h.opts.Site().Find(x); route != nil {
+	if route := h.Site().Find(x); route != nil {
 		route.Handler.Serve(x)
 	}
 	x.In = asked

@@ -1,4 +1,4 @@
-package cgi
+package gateway
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 // to the announced length or io.EOF; any other error says that what came so
 // far is not the whole.
 type stream struct {
-	run   *run
+	reply *Reply
 	rest  []byte // read together with the header
 	left  int64  // of the announced length; negative when none was
 	whole bool
@@ -30,7 +30,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.rest = s.rest[n:]
 	var err error
 	if n == 0 {
-		n, err = s.run.read(p)
+		n, err = s.reply.out.Read(p)
 	}
 	if s.left > 0 {
 		s.left -= int64(n)
@@ -42,19 +42,20 @@ func (s *stream) Read(p []byte) (int, error) {
 		err = s.finish()
 	}
 	if err != io.EOF {
-		err = fmt.Errorf("CGI reply: %w", err)
-		s.run.h.opts.Log.Error("CGI reply breaks off", "script", s.run.script, "err", err)
+		h := s.reply.host
+		err = fmt.Errorf("%s reply: %w", h.Kind, err)
+		h.Log.Error(h.Kind+" reply breaks off", "script", s.reply.script, "err", err)
 	}
 	return n, err
 }
 
 // finish judges output that is at its end.
 func (s *stream) finish() error {
-	if err := s.run.end(); err != nil {
+	if err := s.reply.out.End(); err != nil {
 		return err
 	}
 	if s.left > 0 {
-		return errShort
+		return ErrShort
 	}
 	s.whole = true
 	return io.EOF
@@ -63,9 +64,9 @@ func (s *stream) finish() error {
 // Close ends the program, unless all of the reply was read: then it may
 // finish.
 func (s *stream) Close() error {
-	r := s.run
+	r := s.reply
 	if s.left != 0 && !s.whole {
-		r.kill(errClosed)
+		r.out.Kill(ErrClosed)
 	}
 	if r.feed != nil {
 		r.feed.stop()
