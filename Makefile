@@ -5,7 +5,7 @@ CC      ?= cc
 CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
-VARIANTS := nethttp fasthttp fiber epoll poll select percore uring
+VARIANTS := nethttp fasthttp fiber epoll poll select percore uring symped
 PROGRAMS := constant echo hello mirror send
 FLOORS   := floor spawn
 
@@ -23,12 +23,12 @@ help: ## list the targets
 	@echo "VARIANT is one of: $(VARIANTS)"
 
 .PHONY: build
-build: bin/weighstone programs ## build bin/weighstone and the sample programs
+build: bin/weighstone bin/weighstone-worker programs ## build bin/weighstone, its worker and the sample programs
 
 # go build looks for itself what has changed.
-.PHONY: bin/weighstone
-bin/weighstone:
-	@$(BUILD) -o $@ ./cmd/weighstone
+.PHONY: bin/weighstone bin/weighstone-worker
+bin/weighstone bin/weighstone-worker: bin/%:
+	@$(BUILD) -o $@ ./cmd/$*
 
 # The sample programs: in C, or where there is no C compiler the same in Go.
 # Each is a CGI program, and a FastCGI and SCGI application when its standard

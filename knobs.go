@@ -8,6 +8,9 @@ type Knobs struct {
 	// them; Options.Workers is its size at the start.
 	MinWorkers, MaxWorkers int
 
+	// MinSpare and MaxSpare bound how many workers of such a pool are idle.
+	MinSpare, MaxSpare int
+
 	// Queue is how many accepted connections may wait for a worker.
 	Queue int
 
@@ -25,6 +28,10 @@ type Knobs struct {
 	// Exclusive wakes one of the loops that wait on one listening socket
 	// instead of all (EPOLLEXCLUSIVE).
 	Exclusive bool
+
+	// Engine is the variant that each process is, where processes are what a
+	// variant is about.
+	Engine string
 
 	// Pin binds each worker to a core of its own.
 	Pin bool

@@ -3,6 +3,7 @@ package weighstone
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 )
 
@@ -31,7 +32,8 @@ type Server interface {
 type Options struct {
 	Limits Limits
 
-	// Workers is the number of loops in event variants; 0 means 1.
+	// Workers is the number of loops in event variants, 0 for 1; of processes
+	// at the start in process variants, 0 for the variant's own number.
 	Workers int
 
 	// Knobs are the choices within the architecture.
@@ -45,8 +47,28 @@ type Options struct {
 	// that the server makes its own.
 	Slots []*Slot
 
-	// Access is told of each finished exchange; nil for no access log.
+	// Access is told of each finished exchange; nil for no access log. In a
+	// process architecture the workers have logs of their own.
 	Access AccessLog
+
+	// Worker is how a process architecture starts its processes; the others
+	// do not look at it.
+	Worker *WorkerCommand
+}
+
+// A WorkerCommand is the program that is each process of a process
+// architecture. It assembles the same site, and serves what it is handed.
+type WorkerCommand struct {
+	Path string   // absolute, or relative to the working directory
+	Args []string // its own; the server adds one behind them
+	Env  []string // the whole environment, NAME=value; nil for this process's
+
+	// Board is the scoreboard in which the processes count; nil means that
+	// the server makes one. It stays the caller's.
+	Board *os.File
+
+	// Started, if not nil, is called once, when the first processes serve.
+	Started func()
 }
 
 // An AccessLog is told of each finished exchange, by many goroutines.

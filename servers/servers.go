@@ -12,6 +12,7 @@ import (
 	"github.com/weighstone/weighstone/servers/fast"
 	"github.com/weighstone/weighstone/servers/fiber"
 	"github.com/weighstone/weighstone/servers/loop"
+	"github.com/weighstone/weighstone/servers/process"
 	"github.com/weighstone/weighstone/servers/std"
 )
 
@@ -26,6 +27,8 @@ const (
 	Event Family = "event"
 	// Completion: loops that are told what the kernel has done for them.
 	Completion Family = "completion"
+	// Process: a master, and processes that serve.
+	Process Family = "process"
 )
 
 // A Concurrent is how many connections a variant serves at a time.
@@ -179,6 +182,15 @@ func table() []Variant {
 			Blocks:     true,
 			Probe:      uring.Supported,
 			New:        loop.NewUring,
+		},
+		{
+			Name: "symped", Family: Process,
+			Accept: "the loop of any process, from one shared socket", Dispatch: "epoll", Concurrency: "a state in the table of its process's loop",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"nginx (2004) without accept_mutex", "Zeus (1995)", "lighttpd (2003) with server.max-worker"},
+			Knobs: ofEpoll("--workers: processes, by default as many as there are cores",
+				"--exclusive: a connection wakes one process, not all (EPOLLEXCLUSIVE)"),
+			New: process.NewSymped,
 		},
 	}
 }

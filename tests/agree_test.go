@@ -125,21 +125,18 @@ func ask(t *testing.T, addr, method, path string) string {
 	return fmt.Sprintf("%s %s: %d\n%s\n%s", method, path, res.StatusCode, &fields, body)
 }
 
-// childless wants the serving process to have no child, zombies included, a
-// second after its last reply.
+// childless wants the serving processes to have no children but their workers,
+// zombies included, some time after the last reply.
 func (s *server) childless() {
 	s.t.Helper()
-	var left []string
+	var left []int
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		left = nil
-		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.pid))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		for _, list := range lists {
-			b, err := os.ReadFile(list)
-			if err == nil { // else the thread has ended
-				left = append(left, strings.Fields(string(b))...)
+		for _, pid := range processes(s.t, s.pid) {
+			for _, child := range children(s.t, pid) {
+				if !isWorker(child) {
+					left = append(left, child)
+				}
 			}
 		}
 		if len(left) == 0 {

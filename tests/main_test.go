@@ -17,7 +17,7 @@ var built struct {
 	fixtures string // the content it serves
 }
 
-// TestMain builds the program and its content, and has the successors of a
+// TestMain builds the program, its worker and its content, and has the successors of a
 // restart, whose parents end before them, handed to this process, so that no
 // test leaves one behind.
 func TestMain(m *testing.M) {
@@ -39,8 +39,8 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	built.program = filepath.Join(dir, "weighstone")
-	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-o", built.program}, buildFlags,
-		[]string{"github.com/weighstone/weighstone/cmd/weighstone"})
+	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-o", dir}, buildFlags,
+		[]string{"github.com/weighstone/weighstone/cmd/weighstone", "github.com/weighstone/weighstone/cmd/weighstone-worker"})
 	build := exec.Command("go", args...)
 	if len(buildFlags) == 0 {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -157,14 +157,20 @@ func beginFlights(t *testing.T, s *server, p *place) *flights {
 	}
 	add("a program at work", get("/cgi-bin/slow"), "", []byte(slowReply), false)
 	time.Sleep(200 * time.Millisecond) // so that it is at work
-	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+	serving := processes(t, s.pid)
+	for _, pid := range serving {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range queued {
 		add("a connection in the queue", whole, "", p.small, false)
 	}
-	pid := s.pid
-	time.AfterFunc(100*time.Millisecond, func() { syscall.Kill(pid, syscall.SIGCONT) })
+	time.AfterFunc(100*time.Millisecond, func() {
+		for _, pid := range serving {
+			syscall.Kill(pid, syscall.SIGCONT)
+		}
+	})
 	return f
 }
 

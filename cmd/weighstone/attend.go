@@ -60,13 +60,19 @@ func (v *service) attend(sig *signals, served <-chan error) error {
 	}
 }
 
+// reopen opens the access log again, or has the workers do so.
 func (v *service) reopen() {
+	if master, ok := v.server.(interface{ Reopen() }); ok && v.cmd.AccessLog != "" {
+		master.Reopen()
+	}
 	if v.access == nil {
 		return
 	}
 	if err := v.access.Reopen(); err != nil {
 		v.log.Error(err.Error())
+		return
 	}
+	v.log.Info("the access log was opened again")
 }
 
 func (v *service) restart() {

@@ -1,19 +1,29 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/servers"
 )
 
 // TestMain makes the test binary the program too, for the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"weighstone": main})
+	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain})
+}
+
+// workerMain is the program of cmd/weighstone-worker with the engines of all.
+func workerMain() {
+	if err := worker.Run(os.Args[1:], engines(), os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // TestScript runs the scripts that one variant stands for all in.

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/handlers/gateway/cgi"
-	"github.com/weighstone/weighstone/handlers/static"
+	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/internal/accesslog"
 	"github.com/weighstone/weighstone/internal/admin"
 	"github.com/weighstone/weighstone/internal/handoff"
@@ -68,13 +67,13 @@ type service struct {
 	log       *slog.Logger
 	handoff   *handoff.Handoff
 	board     *scoreboard.Board
-	files     *static.Handler
-	programs  *cgi.Handler
-	site      *weighstone.Site
+	about     site.Config   // what the site is of
+	content   *site.Content // nil in the master of processes
 	access    *accesslog.Log
 	listeners []int
 	server    weighstone.Server
-	serving   bool // the server has begun and not ended
+	started   chan struct{} // closed when the first processes serve; nil where there are none
+	serving   bool          // the server has begun and not ended
 	draining  atomic.Bool
 	admin     *admin.Server // nil without --admin
 	admins    []int         // its listening socket
@@ -103,8 +102,9 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	served := make(chan error, 1)
-	v.serving = true
-	go func() { served <- v.server.Serve(v.listeners, v.site) }()
+	if err := v.begin(served); err != nil {
+		return err
+	}
 	if err := v.openAdmin(); err != nil {
 		return err
 	}
@@ -118,6 +118,27 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	return v.attend(signals, served)
+}
+
+// begin makes the server serve. Of processes it waits for the first ones: if
+// these can't live, a predecessor should go on.
+func (v *service) begin(served chan error) error {
+	v.serving = true
+	var content *weighstone.Site
+	if v.content != nil {
+		content = v.content.Site
+	}
+	go func() { served <- v.server.Serve(v.listeners, content) }()
+	if v.started == nil {
+		return nil
+	}
+	select {
+	case <-v.started:
+		return nil
+	case err := <-served:
+		v.serving = false
+		return err
+	}
 }
 
 // prepare gets together all that serving takes, and begins nothing.
@@ -136,7 +157,7 @@ func (v *service) prepare(s *streams) (err error) {
 	if err := v.assemble(); err != nil {
 		return err
 	}
-	if c.AccessLog != "" {
+	if c.AccessLog != "" && v.variant.Family != servers.Process {
 		if v.access, err = accesslog.Open(c.AccessLog, s.err, v.log); err != nil {
 			return err
 		}
@@ -144,37 +165,45 @@ func (v *service) prepare(s *streams) (err error) {
 	if v.listeners, err = v.listen(workers); err != nil {
 		return err
 	}
-	workers = max(workers, len(v.listeners))
-	slots, err := v.board.Claim(workers)
+	o := v.options()
+	if v.variant.Family == servers.Process {
+		o.Worker, err = v.workerCommand()
+	} else {
+		o.Workers = max(workers, len(v.listeners))
+		o.Slots, err = v.board.Claim(o.Workers)
+	}
 	if err != nil {
 		return err
 	}
-	v.server = v.newServer(workers, slots)
+	v.server = v.variant.New(o)
 	return nil
 }
 
-func (v *service) newServer(workers int, slots []*weighstone.Slot) weighstone.Server {
+// options are what a server of any kind is made with.
+func (v *service) options() weighstone.Options {
 	c := v.cmd
 	o := weighstone.Options{
 		Limits: weighstone.Limits{
 			Header: c.HeaderTimeout, Body: c.BodyTimeout, Write: c.WriteTimeout, Idle: c.IdleTimeout,
 			MaxHeader: int(c.MaxHeader), MaxBody: int64(c.MaxBody), MaxConns: c.MaxConns,
 		},
-		Workers: workers,
+		Workers: c.Workers,
 		Knobs:   c.Knobs.knobs(),
 		Log:     v.log,
-		Slots:   slots,
 	}
 	if v.access != nil {
 		o.Access = v.access
 	}
-	return v.variant.New(o)
+	return o
 }
 
 // schedule gives the Go scheduler what the variant needs, and returns how many
 // workers there are.
 func (v *service) schedule() int {
 	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
+	if v.variant.Family == servers.Process {
+		return workers // the master serves nothing
+	}
 	if v.variant.Loops() {
 		if workers == 0 && v.variant.PerCore {
 			workers = len(sys.Cores())
@@ -227,8 +256,8 @@ func (v *service) close() {
 	if v.access != nil {
 		v.complain(v.access.Close())
 	}
-	if v.programs != nil {
-		v.complain(v.programs.Close()) // what it runs would outlive us
+	if v.content != nil {
+		v.complain(v.content.EndPrograms())
 	}
 	if v.handoff != nil {
 		v.handoff.RemovePIDFile()
@@ -236,8 +265,8 @@ func (v *service) close() {
 	if v.serving {
 		return
 	}
-	if v.files != nil {
-		v.complain(v.files.Close())
+	if v.content != nil {
+		v.complain(v.content.Close())
 	}
 	for _, fd := range v.listeners {
 		sys.Close(fd)

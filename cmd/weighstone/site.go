@@ -7,17 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/fixtures"
-	"github.com/weighstone/weighstone/handlers/api"
-	"github.com/weighstone/weighstone/handlers/gateway/cgi"
-	"github.com/weighstone/weighstone/handlers/static"
 	"github.com/weighstone/weighstone/handlers/status"
+	"github.com/weighstone/weighstone/servers"
 )
 
-// assemble makes the handlers and the site of them. Files and programs of the
-// user come before the built-in ones; the other routes are exact or longer
-// prefixes, so nothing can take their place.
+// assemble makes the site of what the command line asks for. The master of
+// processes assembles none: each worker has its own.
 func (v *service) assemble() (err error) {
 	c := v.cmd
 	dir := c.Fixtures
@@ -27,41 +24,20 @@ func (v *service) assemble() (err error) {
 	if _, err := fixtures.Ensure(dir); err != nil {
 		return err
 	}
-	roots := present(c.Root, dir)
-	if v.files, err = static.New(static.Options{Roots: roots, MemoryLimit: c.Knobs.memoryLimit(), Log: v.log}); err != nil {
-		return err
+	v.about = site.Config{
+		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtinPrograms(v.log),
+		CGITimeout: c.CGITimeout, Memory: c.Knobs.memoryLimit(), MaxBody: int64(c.MaxBody),
 	}
-	v.programs, err = cgi.New(cgi.Options{
-		Dirs: present(c.CGIBin, builtinPrograms(v.log)), Root: roots[0], Timeout: c.CGITimeout, Log: v.log,
-		Site: func() *weighstone.Site { return v.site },
-	})
-	if err != nil {
-		return err
+	if v.variant.Family == servers.Process {
+		return nil
 	}
-	const reads = weighstone.GET | weighstone.HEAD
-	v.site, err = weighstone.NewSite(int64(c.MaxBody), append(api.Routes(),
-		weighstone.Route{Pattern: "/server-status", Methods: reads, Handler: status.New(v.report)},
-		v.programs.Route(),
-		weighstone.Route{Pattern: "/", Methods: reads, Handler: v.files},
-	)...)
+	v.content, err = site.New(v.about, v.report, v.log)
 	return err
 }
 
 // report is what /server-status tells, of all processes together.
 func (v *service) report() status.Report {
-	return status.Report{
-		Variant: v.variant.Name, PID: os.Getpid(), Workers: v.pictured,
-		Started: v.board.Started(), Restarts: int(v.board.Restarts()), Stats: v.board.Sum(),
-	}
-}
-
-// pictured are the workers as the status page draws them.
-func (v *service) pictured() []status.Worker {
-	var all []status.Worker
-	for _, w := range v.board.Workers() {
-		all = append(all, status.Worker(w))
-	}
-	return all
+	return site.Report(v.variant.Name, os.Getpid(), v.board)
 }
 
 // cgiDirName is where the built-in CGI programs are, beside this program.
@@ -83,15 +59,4 @@ func builtinPrograms(log *slog.Logger) string {
 		return ""
 	}
 	return dir
-}
-
-// present returns the names that are not empty.
-func present(names ...string) []string {
-	var out []string
-	for _, n := range names {
-		if n != "" {
-			out = append(out, n)
-		}
-	}
-	return out
 }

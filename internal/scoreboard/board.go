@@ -36,10 +36,11 @@ type header struct {
 // record is a slot and who counts in it. The owner has a cache line of its
 // own, since others look at it while the worker counts.
 type record struct {
-	owner atomic.Uint64 // an [identity], 0 when free
-	_     [56]byte
-	slot  weighstone.Slot
-	_     [(64 - unsafe.Sizeof(weighstone.Slot{})%64) % 64]byte
+	owner    atomic.Uint64 // an [identity], 0 when free
+	borrower atomic.Uint64 // process id of the worker that the owner lent it to, 0 for none
+	_        [48]byte
+	slot     weighstone.Slot
+	_        [(64 - unsafe.Sizeof(weighstone.Slot{})%64) % 64]byte
 }
 
 // A Board is the shared memory, a memfd, as mapped by this process. It lives

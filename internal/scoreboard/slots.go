@@ -21,7 +21,9 @@ func (b *Board) Claim(n int) ([]*weighstone.Slot, error) {
 		}
 	}
 	if len(got) < n {
-		b.Release()
+		for _, slot := range got { // and no other: workers may count in what was claimed before
+			b.Return(slot)
+		}
 		return nil, fmt.Errorf("claim scoreboard slots: %d wanted, %d free of %d", n, len(got), len(b.records))
 	}
 	return got, nil
@@ -80,6 +82,7 @@ func (r *record) free() {
 	for i := range r.slot.Conns {
 		r.slot.Conns[i].Store(0)
 	}
+	r.borrower.Store(0)
 	r.owner.Store(0)
 }
 
@@ -100,6 +103,9 @@ func (b *Board) Workers() []Worker {
 			continue
 		}
 		w := Worker{PID: owner.pid()}
+		if pid := r.borrower.Load(); pid != 0 {
+			w.PID = int(pid)
+		}
 		for state := range w.Conns {
 			w.Conns[state] = r.slot.Conns[state].Load()
 		}

@@ -122,7 +122,7 @@ func (l *loop) pause(until time.Time) {
 // resume accepts again.
 func (l *loop) resume() {
 	l.retry = time.Time{}
-	if l.accepting || l.draining.Load() {
+	if l.accepting || l.begun {
 		return
 	}
 	l.accepting = true

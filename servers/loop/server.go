@@ -165,7 +165,10 @@ func (s *server) open(listeners []int, site *weighstone.Site) error {
 		if len(s.cores) > 0 {
 			l.pinned, l.core = true, s.cores[i%len(s.cores)]
 		}
-		l.draining.Store(s.draining)
+		if s.draining { // Drain was faster than Serve, and what waits in the queue is still taken
+			l.draining.Store(true)
+			sys.Wake(l.wake)
+		}
 		s.loops = append(s.loops, l)
 	}
 	return nil

@@ -5,38 +5,25 @@ package servertest_test
 import (
 	"net"
 	"net/http"
-	"runtime"
-	"runtime/metrics"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
-// heapObjects is how many objects this process has allocated, the tiny ones
-// that share a block among them. Reading the old statistics first makes each
-// processor hand in what it has counted for itself.
-func heapObjects() uint64 {
-	var flushed runtime.MemStats
-	runtime.ReadMemStats(&flushed)
-	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
-	metrics.Read(samples)
-	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
-}
-
-// allocations are what the server in this process allocates for 10,000 warm
-// requests.
-func allocations(t *testing.T, addr, path string) uint64 {
+// allocations are what a server allocates for 10,000 warm requests; heap is
+// what its process has allocated so far.
+func allocations(t *testing.T, addr, path string, heap func() uint64) uint64 {
 	t.Helper()
 	c := startChild(t, askerRole, addr, path)
 	c.line()
-	runtime.GC()
-	before := heapObjects()
+	before := heap()
 	c.tell("go")
 	c.line()
-	after := heapObjects()
+	after := heap()
 	c.tell("end")
 	c.end()
 	return after - before
@@ -54,9 +41,9 @@ var warm = []struct {
 func TestWarmRequestsAllocateNothing(t *testing.T) {
 	const most = 100
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s := servertest.Start(t, e, apiSite(t, newRoot(t)), weighstone.Options{})
+		s := start(t, e, place{Kind: apiPlace, Root: newRoot(t)}, weighstone.Options{Workers: 1})
 		for _, w := range warm {
-			got := allocations(t, s.Addr, w.path)
+			got := allocations(t, s.Addr, w.path, heapOf(t, s))
 			limit := uint64(most)
 			if e.Name == "nethttp" {
 				limit += nativeAllocations(t, w.size)
@@ -67,6 +54,28 @@ func TestWarmRequestsAllocateNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// heapOf asks for the allocations of the process in which a server answers:
+// this one, or its only worker.
+func heapOf(t *testing.T, s *servertest.Server) func() uint64 {
+	t.Helper()
+	v, err := servers.Find(s.Engine.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Family != servers.Process {
+		return heapObjects
+	}
+	return func() uint64 {
+		c := servertest.Dial(t, s.Addr)
+		defer c.Close()
+		n, err := strconv.ParseUint(string(c.Get("/test/heap", 200).Body), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 }
 
 // nativeAllocations are those of a handler written for net/http that sends the
@@ -96,7 +105,7 @@ func nativeAllocations(t *testing.T, size int) uint64 {
 	}
 	served := make(chan error)
 	go func() { served <- server.Serve(l) }()
-	n := allocations(t, l.Addr().String(), "/")
+	n := allocations(t, l.Addr().String(), "/", heapObjects)
 	server.Close()
 	if err := <-served; err != http.ErrServerClosed {
 		t.Error(err)

@@ -6,14 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/handlers/api"
-	"github.com/weighstone/weighstone/handlers/static"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
@@ -80,8 +77,7 @@ func ask(t *testing.T, client *http.Client, addr, method, target string, fields 
 // TestEnginesAgree: all engines answer every URL with the same status, bytes
 // and fields of meaning.
 func TestEnginesAgree(t *testing.T) {
-	root := newRoot(t)
-	site := apiSite(t, root)
+	at := place{Kind: apiPlace, Root: newRoot(t)}
 	methods := []string{"GET", "HEAD", "POST", "OPTIONS", "DELETE"}
 	conditions := []map[string]string{
 		{"Range": "bytes=1-5"}, {"Range": "bytes=-5"}, {"Range": "bytes=999999999-"}, {"Range": "bytes=0-1,3-4"},
@@ -90,7 +86,7 @@ func TestEnginesAgree(t *testing.T) {
 	var names []string
 	answers := map[string][]answer{}
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s := servertest.Start(t, e, site, weighstone.Options{})
+		s := start(t, e, at, weighstone.Options{})
 		transport := &http.Transport{DisableCompression: true}
 		defer transport.CloseIdleConnections()
 		client := &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -125,21 +121,4 @@ func TestEnginesAgree(t *testing.T) {
 
 func (a answer) String() string {
 	return fmt.Sprintf("%d, body %d %.40q\n%s", a.status, len(a.body), a.body, a.fields)
-}
-
-// apiSite is the test site with the handlers of the API.
-func apiSite(t testing.TB, root string) *weighstone.Site {
-	t.Helper()
-	files, err := static.New(static.Options{Roots: []string{root}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { files.Close() })
-	routes := slices.Concat(api.Routes(), bodyRoutes(),
-		[]weighstone.Route{{Pattern: "/", Methods: weighstone.GET | weighstone.HEAD, Handler: files}})
-	site, err := weighstone.NewSite(maxBody, routes...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return site
 }

@@ -112,23 +112,9 @@ func TestStats(t *testing.T) {
 // TestClientLeaves: a handler that waits learns that its client has left.
 func TestClientLeaves(t *testing.T) {
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		entered, left := make(chan struct{}), make(chan bool)
-		site, err := weighstone.NewSite(0, weighstone.Route{
-			Pattern: "/wait", Methods: weighstone.GET, Waits: true,
-			Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
-				entered <- struct{}{}
-				select {
-				case <-x.In.Gone:
-					left <- true
-				case <-time.After(10 * time.Second):
-					left <- false
-				}
-			}),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := servertest.Start(t, e, site, weighstone.Options{})
+		at := place{Kind: gonePlace}
+		told := at.listen(t)
+		s := start(t, e, at, weighstone.Options{})
 		for name, leave := range map[string]func(*servertest.Client){
 			"reset":      (*servertest.Client).Abort,
 			"closed":     func(c *servertest.Client) { c.Close() },
@@ -136,11 +122,9 @@ func TestClientLeaves(t *testing.T) {
 		} {
 			c := servertest.Dial(t, s.Addr)
 			c.Send(servertest.Get("/wait"))
-			<-entered
+			told.await('e')
 			leave(c)
-			if !<-left {
-				t.Errorf("%s: the handler was not told", name)
-			}
+			told.await('l')
 			if name == "halfclosed" {
 				c.Want("GET", 200)
 				c.WantEnd(servertest.Closed)

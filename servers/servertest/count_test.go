@@ -1,18 +1,13 @@
 package servertest_test
 
 import (
+	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
-
-// A lineCount is an access log that counts.
-type lineCount struct{ n atomic.Uint64 }
-
-func (l *lineCount) Exchange(*weighstone.Exchange, int, int64) { l.n.Add(1) }
 
 // TestMalformedCountedOnce: a request whose head is refused is one request, one
 // response and one line in the access log, first on a connection or not.
@@ -35,8 +30,8 @@ func TestMalformedCountedOnce(t *testing.T) {
 		{"a relative target", get("100.html"), 400},
 	}
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		log := new(lineCount)
-		s, server := suite(t, e, weighstone.Options{Access: log})
+		at := place{Kind: bodyPlace, Root: newRoot(t), Lines: filepath.Join(t.TempDir(), "lines")}
+		s, server := suiteAt(t, e, at, weighstone.Options{})
 		var want weighstone.Stats
 		for _, c := range cases {
 			for _, behind := range []bool{false, true} {
@@ -54,10 +49,10 @@ func TestMalformedCountedOnce(t *testing.T) {
 				want.Requests++
 				k.Close()
 				awaitConns(t, server, 0)
-				got := server.Stats()
-				if got.Requests != want.Requests || got.Responses != want.Responses || log.n.Load() != want.Requests {
+				got, lines := server.Stats(), at.lines(t)
+				if got.Requests != want.Requests || got.Responses != want.Responses || lines != want.Requests {
 					t.Fatalf("after %q (behind another: %v): %d requests, responses %v, %d lines; want %d, %v",
-						c.name, behind, got.Requests, got.Responses, log.n.Load(), want.Requests, want.Responses)
+						c.name, behind, got.Requests, got.Responses, lines, want.Requests, want.Responses)
 				}
 			}
 		}

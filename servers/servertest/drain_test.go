@@ -71,14 +71,23 @@ func TestDrainTakesQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		addr := sys.LocalAddr(fd).String()
-		site := newSite(t, newRoot(t))
+		at := place{Kind: bodyPlace, Root: newRoot(t)}
+		site, close, err := at.site()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer close()
+		o, err := at.options(weighstone.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var clients []*servertest.Client
 		for range 20 {
 			c := servertest.Dial(t, addr)
 			c.Send(get("/100.html"))
 			clients = append(clients, c)
 		}
-		server := e.New(weighstone.Options{})
+		server := e.New(o)
 		served := make(chan error)
 		go func() { served <- server.Serve([]int{fd}, site) }()
 		clients[0].Want("GET", 200) // so it serves
@@ -106,18 +115,13 @@ func TestDrainTakesQueue(t *testing.T) {
 // off, and says so.
 func TestDrainIsCutOff(t *testing.T) {
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		release := make(chan struct{})
-		entered := make(chan struct{})
-		site, err := weighstone.NewSite(0, weighstone.Route{
-			Pattern: "/", Methods: weighstone.GET, Waits: true,
-			Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
-				close(entered)
-				select {
-				case <-release:
-				case <-x.In.Gone:
-				}
-			}),
-		})
+		at := place{Kind: gonePlace}
+		told := at.listen(t)
+		site, _, err := at.site()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := at.options(weighstone.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,12 +131,12 @@ func TestDrainIsCutOff(t *testing.T) {
 		}
 		defer sys.Close(fd)
 		base := servertest.NewBase(t)
-		server := e.New(weighstone.Options{})
+		server := e.New(o)
 		served := make(chan error)
 		go func() { served <- server.Serve([]int{fd}, site) }()
 		c := servertest.Dial(t, sys.LocalAddr(fd).String())
-		c.Send(get("/"))
-		<-entered
+		c.Send(get("/wait"))
+		told.await('e')
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
 		if err := server.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -144,7 +148,6 @@ func TestDrainIsCutOff(t *testing.T) {
 		if end := c.Ending(); end != servertest.Closed && end != servertest.Reset {
 			t.Errorf("the connection ends with %s", end)
 		}
-		close(release)
 		c.Close()
 		base.Check()
 	})

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/handlers/api"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
@@ -25,6 +24,14 @@ func listFields(x *weighstone.Exchange) {
 	x.SendScratch("text/plain")
 }
 
+// fieldsRoute answers with the fields of its request.
+func fieldsRoute() weighstone.Route {
+	return weighstone.Route{
+		Pattern: "/fields", Methods: weighstone.GET | weighstone.POST, Body: weighstone.BodyBuffered,
+		Handler: weighstone.HandlerFunc(listFields),
+	}
+}
+
 type listSink weighstone.Exchange
 
 func (s *listSink) Field(name, _ []byte) { s.Scratch = fmt.Appendf(s.Scratch, "each %s\n", name) }
@@ -32,17 +39,9 @@ func (s *listSink) Field(name, _ []byte) { s.Scratch = fmt.Appendf(s.Scratch, "e
 // TestNothingCarriedOver: what a handler is told of a request has nothing of
 // the requests before it. The first answers are those of a fresh server.
 func TestNothingCarriedOver(t *testing.T) {
-	both := weighstone.GET | weighstone.POST
-	routes := append(api.Routes(), weighstone.Route{
-		Pattern: "/fields", Methods: both, Body: weighstone.BodyBuffered, Handler: weighstone.HandlerFunc(listFields),
-	})
-	site, err := weighstone.NewSite(0, routes...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := []string{"Content-Type: a/b", "User-Agent: u", "Cookie: a=b", "Cookie: c", "Connection: keep-alive", "X-Other: x"}
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s := servertest.Start(t, e, site, weighstone.Options{})
+		s := start(t, e, place{Kind: fieldPlace}, weighstone.Options{})
 		c := servertest.Dial(t, s.Addr)
 		for _, path := range []string{"/api/echo", "/fields"} {
 			fresh := string(c.Get(path, 200).Body)

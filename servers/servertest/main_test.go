@@ -20,5 +20,5 @@ func TestMain(m *testing.M) {
 
 // roles are the parts of children, which return their exit status.
 func roles() map[string]func() int {
-	return map[string]func() int{starvedRole: starved, askerRole: asker}
+	return map[string]func() int{starvedRole: starved, askerRole: asker, workerRole: worker}
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/handlers/static"
-	"github.com/weighstone/weighstone/servers/servertest"
 )
 
 // maxBody is the limit of the test site for a request's body, in bytes.
@@ -60,23 +58,6 @@ func newRoot(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// newSite makes a site of the files in root, and of routes that show what an
-// engine does with each kind of body.
-func newSite(t testing.TB, root string) *weighstone.Site {
-	t.Helper()
-	files, err := static.New(static.Options{Roots: []string{root}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { files.Close() })
-	site, err := weighstone.NewSite(maxBody, append(bodyRoutes(),
-		weighstone.Route{Pattern: "/", Methods: weighstone.GET | weighstone.HEAD, Handler: files})...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return site
 }
 
 // bodyRoutes have a route for each kind of body, of requests and of replies.
@@ -146,13 +127,25 @@ func (s *source) Read(p []byte) (int, error) {
 
 func (s *source) Close() error { return nil }
 
-// suite starts an engine on the test site.
-func suite(t *testing.T, e servertest.Engine, o weighstone.Options) (*servertest.Suite, *servertest.Server) {
-	t.Helper()
-	root := newRoot(t)
-	if o.Limits.MaxBody == 0 {
-		o.Limits.MaxBody = maxBody
+// pageRoute answers from memory, for servers that have no descriptor to spare.
+func pageRoute() weighstone.Route {
+	page := weighstone.NewPage("text/plain", time.Time{}, pattern(100))
+	return weighstone.Route{Pattern: "/100.html", Methods: weighstone.GET,
+		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) })}
+}
+
+// goneRoute tells 'e' when a request has come and 'l' when its client has left,
+// or 's' when it has stayed.
+func (p *place) goneRoute() weighstone.Route {
+	return weighstone.Route{Pattern: "/wait", Methods: weighstone.GET, Waits: true,
+		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
+			p.tell('e')
+			select {
+			case <-x.In.Gone:
+				p.tell('l')
+			case <-time.After(10 * time.Second):
+				p.tell('s')
+			}
+		}),
 	}
-	server := servertest.Start(t, e, newSite(t, root), o)
-	return &servertest.Suite{Addr: server.Addr, Engine: e.Name, Root: root, Plain: "/100.html"}, server
 }

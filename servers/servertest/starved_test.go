@@ -38,26 +38,28 @@ func starved() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	page := weighstone.NewPage("text/plain", time.Time{}, pattern(100))
-	site, err := weighstone.NewSite(0, weighstone.Route{
-		Pattern: "/100.html", Methods: weighstone.GET,
-		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) }),
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	for _, e := range engines() {
 		if e.Name == os.Args[1] {
-			return serveStarved(e, fd, site)
+			return serveStarved(e, fd)
 		}
 	}
 	return 2
 }
 
-func serveStarved(e servertest.Engine, fd int, site *weighstone.Site) int {
+func serveStarved(e servertest.Engine, fd int) int {
+	at := place{Kind: pagePlace}
+	site, _, err := at.site()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	// More than there are descriptors: the server is not to know.
-	server := e.New(weighstone.Options{Limits: weighstone.Limits{MaxConns: 1000}})
+	o, err := at.options(weighstone.Options{Limits: weighstone.Limits{MaxConns: 1000}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	server := e.New(o)
 	served := make(chan error)
 	go func() { served <- server.Serve([]int{fd}, site) }()
 	fmt.Println(sys.LocalAddr(fd))

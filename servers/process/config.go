@@ -1,0 +1,39 @@
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/weighstone/weighstone"
+)
+
+// A Config is what a master tells a worker: the last argument of its command
+// line, as JSON.
+type Config struct {
+	Variant   string // as the table names the architecture
+	Engine    string // which server the worker runs
+	Master    int    // process id
+	Slot      int    // number on the scoreboard
+	Listeners int    // how many descriptors there are
+	Threads   int    // GOMAXPROCS; 0 leaves it
+
+	Workers int // of the engine
+	Limits  weighstone.Limits
+	Knobs   weighstone.Knobs
+}
+
+func (c *Config) argument() (string, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("describe worker: %w", err)
+	}
+	return string(b), nil
+}
+
+func parseConfig(arg string) (Config, error) {
+	var c Config
+	if err := json.Unmarshal([]byte(arg), &c); err != nil {
+		return c, fmt.Errorf("read what the master says: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,31 @@
+package servertest_test
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+
+	"github.com/weighstone/weighstone"
+)
+
+// heapObjects is how many objects this process has allocated, the tiny ones
+// that share a block among them. Reading the old statistics first makes each
+// processor hand in what it has counted for itself. The collection before lets
+// none fall into what is measured.
+func heapObjects() uint64 {
+	runtime.GC()
+	var flushed runtime.MemStats
+	runtime.ReadMemStats(&flushed)
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+}
+
+// heapRoute answers with the objects of the process that serves.
+func heapRoute() weighstone.Route {
+	return weighstone.Route{Pattern: "/test/heap", Methods: weighstone.GET,
+		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
+			x.Scratch = strconv.AppendUint(x.Scratch, heapObjects(), 10)
+			x.SendScratch("text/plain")
+		})}
+}
