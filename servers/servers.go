@@ -77,8 +77,19 @@ func All() []Variant {
 	all := table()
 	for i := range all {
 		all[i].Knobs = append(all[i].Knobs, common()...)
+		if all[i].Family != Process {
+			all[i].Knobs = append(all[i].Knobs, ofOneProcess()...)
+		}
 	}
 	return all
+}
+
+// ofOneProcess are the knobs that need the connections to be in one process:
+// what it knows of the others' is a sum.
+func ofOneProcess() []string {
+	return []string{
+		"--conns-per-addr: N: connections of one client address; those above are closed at accept and counted",
+	}
 }
 
 // common are the knobs that every variant has.
@@ -86,7 +97,6 @@ func common() []string {
 	return []string{
 		"--no-keep-alive: each connection is closed after its first reply",
 		"--requests-per-conn: N: each connection is closed after so many replies",
-		"--conns-per-addr: N: connections of one client address; those above are closed at accept and counted",
 		"--defer-accept: the kernel holds a connection back until its first bytes are there (TCP_DEFER_ACCEPT)",
 	}
 }

@@ -68,16 +68,18 @@ func TestLayout(t *testing.T) {
 
 func TestClaimAndRelease(t *testing.T) {
 	b := newBoard(t, 3)
-	if _, err := b.Claim(2); err != nil {
+	slots, err := b.Claim(2)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Claim(2); err == nil {
 		t.Error("two slots claimed with one free")
 	}
-	slots, err := b.Claim(3)
+	third, err := b.Claim(1)
 	if err != nil {
 		t.Fatalf("after a failed claim: %v", err)
 	}
+	slots = append(slots, third...)
 	slots[0].Conns[weighstone.StateIdle].Add(4)
 	count(slots[0], 404, 10)
 	count(slots[2], 200, 5)

@@ -16,9 +16,6 @@ type model struct {
 	// sockets; else each has its share of them.
 	shared bool
 
-	// single says that a worker serves one connection at a time.
-	single bool
-
 	threads int // GOMAXPROCS of a worker
 }
 

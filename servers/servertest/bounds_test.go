@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
@@ -50,6 +51,9 @@ func TestCloseAfter(t *testing.T) {
 func TestConnsPerAddr(t *testing.T) {
 	const bound = 3
 	onEach(t, func(t *testing.T, e servertest.Engine) {
+		if v, err := servers.Find(e.Name); err != nil || !v.Has("--conns-per-addr") {
+			return // what it lacks it refuses, as the scripts show
+		}
 		s, server := suite(t, e, weighstone.Options{Knobs: weighstone.Knobs{ConnsPerAddr: bound}})
 		var within []*servertest.Client
 		for range bound {
