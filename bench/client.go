@@ -38,6 +38,9 @@ type Client struct {
 	FirstError string   `json:"first_error"`
 	Excerpt    string   `json:"first_error_excerpt"` // the beginning of that reply
 	Seconds    []Second `json:"seconds"`
+	// Steps are how many good replies ended in each 100 ms, the warm-up left
+	// out: of runs of up to a minute.
+	Steps []uint32 `json:"good_per_100ms,omitempty"`
 
 	// Of good replies. A reply's time is from when its request was due and
 	// includes the connection that was made for it.

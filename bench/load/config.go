@@ -98,12 +98,15 @@ type Progress struct {
 	Warmup  bool          // still warming up
 	Good    uint64        // good replies so far, the warm-up included
 	Faulty  uint64        // exchanges with a fault so far
+	Left    time.Duration // until the end, as it looks now; 0 when nobody can tell
+
+	Step, Steps int // of a ladder, from 1; 0 for a single run
 }
 
 // Defaults of Config.
 const (
 	defaultClients   = 10
-	defaultDuration  = 10 * time.Second
+	DefaultDuration  = 10 * time.Second // of a run without a number of requests or a ramp
 	defaultTimeout   = 30 * time.Second
 	defaultHashEvery = 8
 )
@@ -120,7 +123,7 @@ func (c Config) withDefaults() (Config, error) {
 	fill(&c.Timeout, defaultTimeout)
 	if c.Requests == 0 {
 		fill(&c.Duration, c.Arrival.Over)
-		fill(&c.Duration, defaultDuration)
+		fill(&c.Duration, DefaultDuration)
 	}
 	if c.Arrival.Over > 0 {
 		c.Arrival.Hold += c.Warmup

@@ -7,8 +7,15 @@ import "context"
 // ends.
 func Ladder(ctx context.Context, config Config, clients []int) ([]*Result, error) {
 	var all []*Result
-	for _, n := range clients {
+	show := config.Progress
+	for i, n := range clients {
 		config.Clients = n
+		if show != nil {
+			config.Progress = func(p Progress) {
+				p.Step, p.Steps = i+1, len(clients)
+				show(p)
+			}
+		}
 		r, err := Run(ctx, config)
 		if err != nil {
 			return all, err

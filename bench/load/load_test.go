@@ -362,6 +362,15 @@ func TestWarmupIsDropped(t *testing.T) {
 	if r.Elapsed != 200*time.Millisecond {
 		t.Errorf("elapsed %v", r.Elapsed)
 	}
+	// What was due before the end of the warm-up, and ended after it, is in the
+	// series alone.
+	var sum uint64
+	for _, n := range r.steps() {
+		sum += uint64(n)
+	}
+	if len(r.steps()) != 2 || sum < r.Tally.Done || sum > r.Tally.Done+2 {
+		t.Errorf("%d steps with %d replies, %d in all", len(r.steps()), sum, r.Tally.Done)
+	}
 	r = runs(t, s.url, Config{Requests: 100, Warmup: 50 * time.Millisecond, Clients: 2, Keepalive: true})
 	if r.Good() != 100 {
 		t.Errorf("%d requests after the warm-up, want 100", r.Good())
@@ -456,7 +465,7 @@ func TestProgress(t *testing.T) {
 	var seen []Progress
 	r := runs(t, s.url, Config{Duration: 1200 * time.Millisecond, Clients: 1, Keepalive: true, Arrival: pace.Arrival{Think: time.Millisecond},
 		Progress: func(p Progress) { seen = append(seen, p) }})
-	if len(seen) == 0 || seen[0].Good == 0 || seen[0].Good > r.Good() {
+	if len(seen) == 0 || seen[0].Good == 0 || seen[0].Good > r.Good() || seen[0].Left <= 0 || seen[0].Left > time.Second {
 		t.Errorf("progress %+v of %d", seen, r.Good())
 	}
 }

@@ -148,7 +148,7 @@ func (r *Result) Client() *bench.Client {
 		Sources: r.Sources, Ports: r.Ports.Range, MostPerSource: r.MostPerSource, NoPort: r.NoPort,
 		Workers: r.Config.Workers, CPUUserS: r.CPUUser.Seconds(), CPUSystemS: r.CPUSystem.Seconds(),
 		CPUWaitedS: r.CPUWaited.Seconds(), BusyPercent: bench.Number(100 * r.ClientBusy()),
-		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{},
+		Interrupted: r.Interrupted, Mix: r.Mix(), Seconds: []bench.Second{}, Steps: r.steps(),
 		ConnectTimeMS: timeMoments(&t.Connect), ReplyTimeMS: timeMoments(&t.Latency),
 		ReplyBytes: sizeMoments(&t.Reply), BodyBytes: sizeMoments(&t.Content),
 		Pages: r.pages(), Spectrum: spectrum(&t.Latency),
@@ -167,6 +167,19 @@ func (r *Result) Client() *bench.Client {
 		c.Seconds = append(c.Seconds, out)
 	}
 	return c
+}
+
+// maxSteps is how long the series of steps may be that a document holds.
+const maxSteps = int(time.Minute / tally.SeriesStep)
+
+// steps are the whole steps of the measured window.
+func (r *Result) steps() []uint32 {
+	from := int((r.Config.Warmup + tally.SeriesStep - 1) / tally.SeriesStep)
+	to := min(int((r.Config.Warmup+r.Elapsed)/tally.SeriesStep), len(r.Tally.Series))
+	if to <= from || to-from > maxSteps {
+		return nil
+	}
+	return r.Tally.Series[from:to]
 }
 
 func inMillis(d time.Duration) *float64 { return bench.Number(float64(d) / 1e6) }

@@ -182,7 +182,25 @@ func (r *run) tell() {
 		p.Good += w.progress.good.Load()
 		p.Faulty += w.progress.faulty.Load()
 	}
+	p.Left = r.left(&p)
 	r.config.Progress(p)
+}
+
+// left is how long the run still takes, by the clock or by how fast its
+// requests have gone.
+func (r *run) left(p *Progress) time.Duration {
+	c := &r.config
+	var left time.Duration
+	if c.Duration > 0 {
+		left = c.Warmup + c.Duration - p.Elapsed
+	}
+	if done := p.Good + p.Faulty; c.Requests > done && done > 0 {
+		byCount := time.Duration(float64(p.Elapsed) / float64(done) * float64(c.Requests-done))
+		if c.Duration == 0 || byCount < left {
+			left = byCount
+		}
+	}
+	return max(left, 0)
 }
 
 // result merges what the workers have counted.

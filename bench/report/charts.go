@@ -146,6 +146,9 @@ func detailGroups(all []*series) (groups []figureGroup) {
 				cells = append(cells, e.cell)
 			}
 			g.add("Latency, spectrum", spectrumChart(key, cells))
+			if !hasCourse(cells) {
+				g.add("Throughput, each 100 ms", stepsChart(key, cells))
+			}
 			g.add("Throughput, each second", secondsChart(key, "requests/s", cells, func(s *bench.Second) *float64 { return bench.Number(float64(s.Good) / s.ForS) }))
 			g.add("Latency, 99 of 100 in each second", secondsChart(key, "ms", cells, func(s *bench.Second) *float64 { return s.P99 }))
 			if len(g.Charts) > 0 {
@@ -202,8 +205,45 @@ func spectrumChart(of string, cells []*bench.Cell) template.HTML {
 	return out.SVG()
 }
 
-// secondsChart draws a figure of each run second by second. A run of a single
-// second has no course to draw.
+// fewest is how many points of a series make a course that is worth drawing.
+const fewest = 3
+
+// hasCourse says whether any run lasted for as many seconds.
+func hasCourse(cells []*bench.Cell) (has bool) {
+	eachRun(cells, func(_ int, r *bench.Run) {
+		n := 0
+		for _, s := range r.Client.Seconds {
+			if s.ForS >= shortest {
+				n++
+			}
+		}
+		has = has || n >= fewest
+	})
+	return has
+}
+
+// stepsChart draws the rate of each short run by steps of 100 ms.
+func stepsChart(of string, cells []*bench.Cell) template.HTML {
+	const step = 0.1
+	out := chart.Lines{
+		Title: "requests/s in each 100 ms: " + of,
+		X:     chart.Axis{Label: "s since the warm-up", Zero: true, Format: short}, Y: chart.Axis{Label: "requests/s", Zero: true, Format: short},
+	}
+	eachRun(cells, func(i int, r *bench.Run) {
+		line := chart.Line{Series: i, Thin: true}
+		for k, n := range r.Client.Steps {
+			y := float64(n) / step
+			line.Points = append(line.Points, chart.Point{X: (float64(k) + 0.5) * step, Y: y, Lo: y, Hi: y, Title: significant(y)})
+		}
+		if len(line.Points) >= fewest {
+			out.Lines = append(out.Lines, line)
+		}
+	})
+	return out.SVG()
+}
+
+// secondsChart draws a figure of each run second by second, of runs that are
+// long enough to have a course.
 func secondsChart(of, unit string, cells []*bench.Cell, value func(*bench.Second) *float64) template.HTML {
 	out := chart.Lines{
 		Title: unit + " in each second: " + of,
@@ -220,7 +260,7 @@ func secondsChart(of, unit string, cells []*bench.Cell, value func(*bench.Second
 				line.Points = append(line.Points, chart.Point{X: s.AtS + s.ForS/2, Y: *v, Lo: *v, Hi: *v, Title: significant(*v)})
 			}
 		}
-		if len(line.Points) > 1 {
+		if len(line.Points) >= fewest {
 			out.Lines = append(out.Lines, line)
 		}
 	})

@@ -225,3 +225,33 @@ func drawnAll(t *testing.T, all []drawn, want map[string]int) {
 		}
 	}
 }
+
+// TestShortRunsHaveACourse: runs of few seconds are drawn by steps of 100 ms,
+// longer ones by seconds, and those of which nothing is known not at all.
+func TestShortRunsHaveACourse(t *testing.T) {
+	second := bench.Second{ForS: 1, Good: 1000, P99: bench.Number(2)}
+	for _, c := range []struct {
+		steps             []uint32
+		seconds           int
+		bySteps, bySecond bool
+	}{
+		{[]uint32{90, 110, 100}, 1, true, false},
+		{[]uint32{90, 110}, 2, false, false},
+		{[]uint32{90, 110, 100}, 3, false, true},
+	} {
+		client := &bench.Client{Steps: c.steps, Spectrum: []bench.Point{{Q: 1, MS: 1}}}
+		for i := range c.seconds {
+			second.AtS = float64(i)
+			client.Seconds = append(client.Seconds, second)
+		}
+		var b bytes.Buffer
+		d := &bench.Document{Cells: []bench.Cell{{Variant: "a", Runs: []bench.Run{{Requests: 300, Client: client}}}}}
+		if err := HTML(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		page := b.String()
+		if strings.Contains(page, "Throughput, each 100 ms") != c.bySteps || strings.Contains(page, "Throughput, each second") != c.bySecond {
+			t.Errorf("%d steps and %d seconds are not drawn by steps %v, by seconds %v", len(c.steps), c.seconds, c.bySteps, c.bySecond)
+		}
+	}
+}

@@ -6,13 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/weighstone/weighstone/bench/load"
 	"github.com/weighstone/weighstone/bench/plan"
@@ -138,12 +135,13 @@ func (c *loadCmd) Run(s *streams) error {
 		defer log.Close()
 		config.Log = log
 	}
-	show, clear := loadProgress(s.err)
-	config.Progress = show
+	progress := newLoadProgress(s.err)
+	progress.begin(&config, max(len(c.Ladder), 1))
+	config.Progress = progress.show
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	results, err := c.load(ctx, config)
-	clear()
+	progress.clear()
 	if err != nil {
 		return err
 	}
@@ -226,16 +224,4 @@ func known(m *fixtures.Manifest) func(path string) (int64, [sha256.Size]byte, bo
 		_, err := hex.Decode(sum[:], []byte(f.SHA256))
 		return f.Size, sum, err == nil
 	}
-}
-
-// loadProgress shows how far a run is, if w is a terminal; clear wipes that.
-func loadProgress(w io.Writer) (show func(load.Progress), clear func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	show = func(p load.Progress) {
-		fmt.Fprintf(f, "\r\x1b[K%.0f s: %d good, %d bad", p.Elapsed.Seconds(), p.Good, p.Faulty)
-	}
-	return show, func() { fmt.Fprint(f, "\r\x1b[K") }
 }
