@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 )
 
 // A Response says what to send, never how: no handler writes HTTP. The engine
@@ -15,6 +16,12 @@ type Response struct {
 	Extra  []Field // further header lines
 	Body   Body
 	Close  bool // the connection cannot be kept after this reply
+
+	// Fresh is how long the same request may be answered with the same page
+	// without being asked again; 0 for not at all. It says so of a reply with
+	// status 200 to a GET or HEAD that depends on nothing but method, target
+	// and host.
+	Fresh time.Duration
 }
 
 // Code returns the status with 0 made 200.

@@ -58,6 +58,10 @@ type Variant struct {
 	MaxConns int    `json:"max_conns,omitempty"`
 	Bound    string `json:"bound,omitempty"`
 
+	// Caches says that there are replies kept, which EmptyCache of the server
+	// forgets.
+	Caches bool `json:"-"`
+
 	// PerCore says that there is a worker for each core unless told otherwise.
 	PerCore bool `json:"-"`
 
@@ -182,6 +186,15 @@ func table() []Variant {
 			Knobs:      ofEpoll("--workers: loops, a SO_REUSEPORT listener and a core for each; by default as many as there are cores"),
 			PerCore:    true,
 			New:        loop.NewPerCore,
+		},
+		{
+			Name: "accel", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "epoll, and a cache of complete replies before the routes", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"TUX (2000)", "Solaris NCA (1999)", "http.sys (2003)", "Varnish (2006)"},
+			Knobs:      ofEpoll("--workers: loops, a SO_REUSEPORT listener and a cache for each", pin),
+			Caches:     true,
+			New:        loop.NewAccel,
 		},
 		{
 			Name: "uring", Family: Completion,

@@ -82,7 +82,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		return nil, err
 	}
 	recipes := []subject.Recipe{subject.Floor(program, filepath.Join(root, file), false)}
-	for _, name := range l.variants("epoll", "poll", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "epoll", "poll", "select", "fasthttp", "fiber", "nethttp") {
 		recipes = append(recipes, subject.Weighstone(l.Binary, name, append([]string{"--fixtures", l.Fixtures}, flags...)...))
 	}
 	for _, peer := range subject.Peers() {

@@ -12,14 +12,15 @@ import (
 
 // signals are what an operator can tell a serving process.
 type signals struct {
-	end, restart, reopen chan os.Signal
+	end, restart, reopen, empty chan os.Signal
 }
 
 func catchSignals() *signals {
-	s := &signals{end: make(chan os.Signal, 2), restart: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
+	s := &signals{end: make(chan os.Signal, 2), restart: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1), empty: make(chan os.Signal, 1)}
 	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(s.restart, syscall.SIGHUP)
 	signal.Notify(s.reopen, syscall.SIGUSR1)
+	signal.Notify(s.empty, syscall.SIGUSR2)
 	return s
 }
 
@@ -27,6 +28,7 @@ func (s *signals) stop() {
 	signal.Stop(s.end)
 	signal.Stop(s.restart)
 	signal.Stop(s.reopen)
+	signal.Stop(s.empty)
 }
 
 // errCut fails a server that was told twice to end, and so has cut off what
@@ -47,6 +49,8 @@ func (v *service) attend(sig *signals, served <-chan error) error {
 			return err // it could not go on
 		case <-sig.reopen:
 			v.reopen()
+		case <-sig.empty:
+			v.emptyCache()
 		case <-sig.restart:
 			restarts.Go(v.restart)
 		case first := <-sig.end:
@@ -75,6 +79,17 @@ func (v *service) reopen() {
 	v.log.Info("the access log was opened again")
 }
 
+// emptyCache forgets the replies that are kept, where the variant keeps any.
+func (v *service) emptyCache() {
+	server, ok := v.server.(interface{ EmptyCache() })
+	if !v.variant.Caches || !ok {
+		v.log.Warn("no cache to empty: " + v.variant.Name + " keeps no replies")
+		return
+	}
+	server.EmptyCache()
+	v.log.Info("the cache of replies is empty")
+}
+
 func (v *service) restart() {
 	if err := v.handoff.Restart(); err != nil {
 		v.log.Error("not restarted; this process goes on serving", "reason", err)
@@ -99,6 +114,8 @@ func (v *service) drain(sig *signals, served <-chan error, first os.Signal) erro
 			return errCut
 		case <-sig.reopen:
 			v.reopen()
+		case <-sig.empty:
+			v.emptyCache()
 		case <-sig.restart:
 			v.log.Error("not restarted: this process is draining")
 		case err := <-drained:

@@ -111,28 +111,37 @@ func (h *Handler) Close() error {
 // decoded and normalised.
 func (h *Handler) Serve(x *weighstone.Exchange) {
 	e := h.cache.get(x.In.Path)
+	if e == nil {
+		h.open(x)
+		return
+	}
+	fresh, ok := h.current(e)
 	switch {
-	case e == nil || !h.current(e):
+	case !ok:
 		h.open(x)
 	case unconditional(x.In.Fields):
 		x.SendPage(e.page)
+		x.Out.Fresh = fresh
 	default:
 		answer(x, &e.facts, memory{e.page})
 	}
 }
 
-// current says whether e still stands for what its path names. Once a second
-// one caller goes and looks; the others go on with what there is.
-func (h *Handler) current(e *entry) bool {
+// current says whether e still stands for what its path names, and how long
+// that will be taken for granted. Once a second one caller goes and looks; the
+// others go on with what there is.
+func (h *Handler) current(e *entry) (fresh time.Duration, ok bool) {
 	now, last := int64(h.now()), e.checked.Load()
-	if now-last < int64(checkEvery) || !e.checked.CompareAndSwap(last, now) {
-		return true
-	}
-	if h.unchanged(e) {
-		return true
+	switch {
+	case now-last < int64(checkEvery):
+		return checkEvery - time.Duration(now-last), true
+	case !e.checked.CompareAndSwap(last, now):
+		return 0, true
+	case h.unchanged(e):
+		return checkEvery, true
 	}
 	h.cache.drop(e)
-	return false
+	return 0, false
 }
 
 // unchanged looks whether the path of e still names the version in memory.

@@ -129,12 +129,14 @@ func (l *Log) Reopen() error {
 	if l.name == "" {
 		return nil
 	}
+	// Under the lock, so that no line goes to the old file once the new one is
+	// there to be seen.
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	f, err := openFile(l.name)
 	if err != nil {
 		return fmt.Errorf("reopen access log: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.flush()
 	old := l.out
 	l.out = f

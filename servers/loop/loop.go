@@ -24,6 +24,7 @@ type loop struct {
 	pinned    bool
 	core      int // of the thread, if pinned
 	machine   *wire.Machine
+	cache     *wire.Cache // of the machine; nil for none
 	slot      *weighstone.Slot
 	limits    weighstone.Limits
 	log       *slog.Logger

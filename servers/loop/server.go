@@ -52,6 +52,17 @@ func NewUring(o weighstone.Options) weighstone.Server {
 	return newServer(o, kind{transport: newProactor})
 }
 
+// NewAccel makes a server as NewEpoll does, with a cache of complete replies in
+// front of the routes ([wire.Cache]), one in each loop. It has a method
+// EmptyCache.
+func NewAccel(o weighstone.Options) weighstone.Server {
+	return newServer(o, kind{transport: react(newEpoll), epoll: true, cache: cacheBudget})
+}
+
+// cacheBudget is what the caches of a server take together, in bytes: as much
+// as the files in memory.
+const cacheBudget = 64 << 20
+
 // MaxSelectConns is how many connections a server that waits by select(2) can
 // hold: its sets have room for descriptors below 1,024, and some of these are
 // listeners, files, pipes and logs.
@@ -63,6 +74,7 @@ type kind struct {
 	descriptors int // the transport takes those below; 0 for all
 	conns       int // bound on connections; 0 for none of its own
 	epoll       bool
+	cache       int // bytes for replies kept in front of the routes, of all loops; 0 for none
 }
 
 // react makes reactors of a kind of dispatcher.
@@ -193,6 +205,10 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
 		out:     make([]byte, 0, outputRoom+2*inputRoom),
 	}
+	if s.kind.cache > 0 {
+		l.cache = wire.NewCache(s.kind.cache / o.Workers)
+		l.machine.Remember(l.cache)
+	}
 	io, err := s.kind.transport(l)
 	if err != nil {
 		sys.Close(wake)
@@ -231,6 +247,17 @@ func (s *server) Drain(ctx context.Context) error {
 	s.announce(true)
 	<-s.done
 	return ctx.Err()
+}
+
+// EmptyCache makes the loops forget the replies that they keep, if they do.
+func (s *server) EmptyCache() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.loops {
+		if l.cache != nil {
+			l.cache.Empty()
+		}
+	}
 }
 
 // Stats sums the loops' counters.

@@ -54,6 +54,12 @@ type Machine struct {
 	peer       *Peer // of the current exchange; nil for a refusal without request
 	asked      bool  // the client ends the connection with this request
 
+	cache   *Cache
+	hit     *stored // what the cache answers the current request with; nil if it does not
+	storing bool    // the reply may be stored, under key
+	key     []byte
+
+	now    time.Time // as last told
 	clock  http1.Clock
 	second int64  // the second that the two below were made for
 	ok     []byte // status line 200, Server and Date
@@ -72,6 +78,7 @@ func NewMachine(config Config, slot *weighstone.Slot) *Machine {
 // Tick tells the machine the time; replies carry the last one told. It is
 // cheap within a second.
 func (m *Machine) Tick(now time.Time) {
+	m.now = now
 	if sec := now.Unix(); sec != m.second {
 		m.second = sec
 		m.common = append(m.common[:0], "Server: "+weighstone.Software+"\r\nDate: "...)
@@ -96,12 +103,21 @@ const (
 // bytes; a malformed one is answered too, and takes all of in. With Leave,
 // nothing is consumed.
 func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
+	m.hit, m.storing = nil, false
+	if m.cache != nil && seen == 0 {
+		if n = m.recall(in, peer); n > 0 {
+			return n, Answered
+		}
+	}
 	n, ok := m.parse(in, seen, peer)
 	if !ok {
 		return len(in), Answered
 	}
 	if n == 0 {
 		return 0, NeedMore
+	}
+	if m.cache != nil && m.remembered(in[:n]) {
+		return n, Answered
 	}
 	m.route = m.config.Site.Find(&m.X)
 	if m.route == nil {
@@ -133,7 +149,7 @@ func (m *Machine) handle() {
 // Unread is how many bytes of body follow the head just answered and are to be
 // dropped before the next request.
 func (m *Machine) Unread() int64 {
-	if m.X.Out.Close || m.X.In.Length < 0 {
+	if m.hit != nil || m.X.Out.Close || m.X.In.Length < 0 {
 		return 0
 	}
 	return m.X.In.Length

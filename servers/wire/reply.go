@@ -28,6 +28,12 @@ func (r *Rest) Empty() bool { return len(r.Page) == 0 && r.File == nil }
 // in a file; that is the rest. keep says whether the connection can be used
 // again; it is false whenever closing is. The exchange is counted and logged.
 func (m *Machine) Reply(dst []byte, closing bool) (out []byte, rest Rest, keep bool) {
+	if m.hit != nil {
+		return m.replyStored(dst, closing)
+	}
+	if m.storing {
+		m.store()
+	}
 	x := &m.X
 	keep = m.head.KeepAlive && !x.Out.Close && !closing && !m.last()
 	dst = m.appendHead(dst, keep, false)
@@ -83,12 +89,7 @@ func (m *Machine) appendHead(dst []byte, keep, chunked bool) []byte {
 		dst = http1.AppendStatusLine(dst, 1, code)
 		dst = append(dst, m.common...)
 	}
-	switch {
-	case !keep:
-		dst = append(dst, "Connection: close\r\n"...)
-	case m.head.Minor == 0:
-		dst = append(dst, "Connection: keep-alive\r\n"...)
-	}
+	dst = m.appendConnection(dst, keep)
 	if out.Body.Kind == weighstone.BodyPage {
 		dst = append(dst, out.Body.Page.Head...)
 	} else {
@@ -109,11 +110,21 @@ func (m *Machine) appendHead(dst []byte, keep, chunked bool) []byte {
 	return append(dst, "\r\n"...)
 }
 
+func (m *Machine) appendConnection(dst []byte, keep bool) []byte {
+	switch {
+	case !keep:
+		dst = append(dst, "Connection: close\r\n"...)
+	case m.head.Minor == 0:
+		dst = append(dst, "Connection: keep-alive\r\n"...)
+	}
+	return dst
+}
+
 // Refuse appends a closing reply with status, for a request that never came to
 // its end. It is counted and logged.
 func (m *Machine) Refuse(dst []byte, status int) []byte {
 	m.X.Reset()
-	m.peer = nil
+	m.peer, m.hit, m.storing = nil, nil, false
 	m.X.Fail(status)
 	m.X.Out.Close = true
 	out, _, _ := m.Reply(dst, true)
