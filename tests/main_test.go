@@ -19,8 +19,12 @@ var built struct {
 
 // TestMain builds the program, its worker and its content, and has the successors of a
 // restart, whose parents end before them, handed to this process, so that no
-// test leaves one behind.
+// test leaves one behind. As a child it plays its part instead.
 func TestMain(m *testing.M) {
+	if os.Getenv(withoutRole) != "" {
+		fmt.Fprintln(os.Stderr, without())
+		os.Exit(1)
+	}
 	code, err := runTests(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

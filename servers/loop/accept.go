@@ -57,8 +57,8 @@ func (l *loop) accept(ln *listener) (more bool) {
 // has as many as it may.
 func (l *loop) welcome(ln *listener, fd int, remote netip.AddrPort) {
 	if !l.quota.Take(remote.Addr()) {
+		l.slot.Refused.Add(1) // before the client can see it
 		sys.Close(fd)
-		l.slot.Refused.Add(1)
 		return
 	}
 	local := ln.local
