@@ -9,13 +9,19 @@ import (
 	"github.com/weighstone/weighstone/bench/stat"
 )
 
+// fewestRuns is how many runs it takes for a median with a 95 % interval.
+const fewestRuns = 6
+
 // headline says in sentences what to read first: where and how often it was
 // measured, what the same server twice gave, and each CPU ratio at the same
 // offered rate and at saturation.
 func (d *design) headline(doc *bench.Document) []string {
 	quick := ""
-	if doc.Design.Quick {
+	switch {
+	case doc.Design.Quick && d.runs == fewestRuns:
 		quick = " (quick: the fewest that have an interval)"
+	case doc.Design.Quick:
+		quick = " (quick: shorter runs)"
 	}
 	lines := []string{fmt.Sprintf("over loopback, %d repetitions%s, server on core %s, client on core %s",
 		d.runs, quick, doc.Environment.Facts["server_cores"], doc.Environment.Facts["client_cores"])}

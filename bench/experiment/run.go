@@ -109,7 +109,9 @@ func (s *session) rounds(ctx context.Context) error {
 	s.tell(StageBegin, "")
 	for round := range s.design.runs {
 		err := s.round(ctx, round)
-		err = errors.Join(err, s.lab.down())
+		if down := s.lab.down(); err == nil { // else it says again how a server died
+			err = down
+		}
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
