@@ -5,7 +5,7 @@ CC      ?= cc
 CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
-VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped
+VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped prefork-reuseport
 PROGRAMS := constant echo hello mirror send
 FLOORS   := floor spawn
 

@@ -62,6 +62,10 @@ type Variant struct {
 	// forgets.
 	Caches bool `json:"-"`
 
+	// Sockets says that each worker of a process variant has a listening socket
+	// of its own; loops always do.
+	Sockets bool `json:"-"`
+
 	// PerCore says that there is a worker for each core unless told otherwise.
 	PerCore bool `json:"-"`
 
@@ -213,7 +217,21 @@ func table() []Variant {
 			Historical: []string{"nginx (2004) without accept_mutex", "Zeus (1995)", "lighttpd (2003) with server.max-worker"},
 			Knobs: ofEpoll("--workers: processes, by default as many as there are cores",
 				"--exclusive: a connection wakes one process, not all (EPOLLEXCLUSIVE)"),
-			New: process.NewSymped,
+			PerCore: true,
+			New:     process.NewSymped,
+		},
+		{
+			Name: "prefork-reuseport", Family: Process,
+			Accept: "each process, from a SO_REUSEPORT socket of its own", Dispatch: "the engine's own", Concurrency: "what the engine gives it",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"nginx (2015, with reuseport)", "fasthttp and Fiber (with prefork)", "Envoy (2016, by threads)"},
+			Knobs: []string{
+				"--workers: processes, a socket for each; by default as many as there are cores",
+				"--engine: what each process is: epoll (the default), nethttp, fasthttp or fiber",
+			},
+			PerCore: true,
+			Sockets: true,
+			New:     process.NewPreforkReuseport,
 		},
 	}
 }

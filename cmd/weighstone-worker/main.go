@@ -9,12 +9,10 @@ import (
 	"os"
 
 	"github.com/weighstone/weighstone/cmd/internal/worker"
-	"github.com/weighstone/weighstone/servers/loop"
 )
 
 func main() {
-	engines := map[string]worker.Engine{"epoll": loop.NewEpoll}
-	if err := worker.Run(os.Args[1:], engines, os.Stderr); err != nil {
+	if err := worker.Run(os.Args[1:], worker.Engines(), os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "weighstone-worker: %v\n", err)
 		os.Exit(1)
 	}

@@ -23,6 +23,7 @@ type cli struct {
 	Fixtures fixturesCmd `cmd:"" help:"Write, verify or list the content that is served."`
 	Load     loadCmd     `cmd:"" help:"Put load on a server and check the replies: status and length, and content where a plan brings digests."`
 	Bench    benchCmd    `cmd:"" help:"Make a comparison: start servers, measure them in turn, judge."`
+	Worker   workerCmd   `cmd:"" hidden:"" help:"Be a process of serve."`
 	Peers    peersCmd    `cmd:"" help:"List the real servers and load tools found here."`
 }
 

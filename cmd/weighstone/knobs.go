@@ -18,6 +18,7 @@ type knobFlags struct {
 	Pin             bool   `help:"Bind each worker to a core of its own."`
 	Send            string `enum:",write,sendfile,cork,mmap" default:"" placeholder:"write|sendfile|cork|mmap" help:"How the bytes of files leave."`
 	Exclusive       bool   `help:"Let all workers wait on one listening socket, one of which is woken (EPOLLEXCLUSIVE)."`
+	Engine          string `enum:",epoll,nethttp,fasthttp,fiber" default:"" placeholder:"epoll|nethttp|fasthttp|fiber" help:"What each process is."`
 	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
 	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
 	ConnsPerAddr    int    `placeholder:"N" help:"Connections of one client address at a time; what is above is closed at accept."`
@@ -37,6 +38,7 @@ func (k *knobFlags) set() []string {
 		{"--pin", k.Pin},
 		{"--send", k.Send != ""},
 		{"--exclusive", k.Exclusive},
+		{"--engine", k.Engine != ""},
 		{"--no-keep-alive", !k.KeepAlive},
 		{"--requests-per-conn", k.RequestsPerConn != 0},
 		{"--conns-per-addr", k.ConnsPerAddr != 0},
@@ -68,7 +70,7 @@ func (k *knobFlags) knobs() weighstone.Knobs {
 	return weighstone.Knobs{
 		CloseAfter: closeAfter, ConnsPerAddr: k.ConnsPerAddr,
 		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
-		Exclusive: k.Exclusive, Pin: k.Pin,
+		Exclusive: k.Exclusive, Pin: k.Pin, Engine: k.Engine,
 		Send: map[string]weighstone.SendPath{
 			"write": weighstone.SendWrite, "sendfile": weighstone.SendSendfile, "cork": weighstone.SendCork, "mmap": weighstone.SendMmap,
 		}[k.Send],

@@ -7,8 +7,8 @@ import (
 	"github.com/weighstone/weighstone/internal/sys"
 )
 
-// listen returns the listeners of a predecessor, else opens one, or for more
-// than one loop as many as there are loops.
+// listen returns the listeners of a predecessor, else opens one, or where each
+// loop or process has its own as many as there are of these.
 func (v *service) listen(workers int) ([]int, error) {
 	fds, err := v.handoff.Listeners(listenerName)
 	if err != nil {
@@ -16,7 +16,7 @@ func (v *service) listen(workers int) ([]int, error) {
 	}
 	if len(fds) == 0 {
 		n := 1
-		if v.variant.Loops() && !v.cmd.Knobs.Exclusive {
+		if v.variant.Sockets || v.variant.Loops() && !v.cmd.Knobs.Exclusive {
 			n = workers
 		}
 		if fds, err = openListeners(v.cmd.Addr, v.cmd.Backlog, n); err != nil {

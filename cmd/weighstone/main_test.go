@@ -38,6 +38,13 @@ func TestVariant(t *testing.T) {
 	}
 }
 
+// TestEngine runs the scripts for the engines that processes can be.
+func TestEngine(t *testing.T) {
+	for _, engine := range []string{"epoll", "nethttp", "fasthttp", "fiber"} {
+		t.Run(engine, func(t *testing.T) { testscript.Run(t, params(t, "engine", engine)) })
+	}
+}
+
 func params(t *testing.T, dir, variant string) testscript.Params {
 	content := filepath.Join(t.TempDir(), "fixtures")
 	if err := fixtures.Write(content); err != nil {

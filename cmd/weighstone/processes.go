@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
@@ -15,45 +16,61 @@ import (
 // workerName is the program that process architectures run, beside this one.
 const workerName = "weighstone-worker"
 
-// workerCommand is how the server's processes are started.
+// workerCommand is how the server's processes are started. Engines that the
+// worker does not link are run by this program.
 func (v *service) workerCommand() (*weighstone.WorkerCommand, error) {
-	path, err := workerProgram()
-	if err != nil {
-		return nil, err
-	}
 	app := worker.Application{Site: v.about, AccessLog: v.cmd.AccessLog}
 	arg, err := app.Argument()
 	if err != nil {
 		return nil, err
 	}
 	v.started = make(chan struct{})
-	return &weighstone.WorkerCommand{
-		Path: path, Args: []string{arg}, Board: v.board.File(),
-		Started: func() { close(v.started) },
-	}, nil
+	c := &weighstone.WorkerCommand{Args: []string{arg}, Board: v.board.File(), Started: func() { close(v.started) }}
+	engine := v.cmd.Knobs.Engine
+	if engine == "" || worker.Engines()[engine] != nil {
+		c.Path, err = beside(workerName)
+		return c, err
+	}
+	c.Args = append([]string{"worker"}, c.Args...)
+	c.Path, err = self()
+	return c, err
 }
 
-// workerProgram finds the worker beside this program: where it was called, or
-// where a symbolic link leads.
-func workerProgram() (string, error) {
-	var tried []string
-	called, err := exec.LookPath(os.Args[0])
+// self is the path of this program, as it was called if that is a path.
+func self() (string, error) {
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		path, err = os.Executable()
+	}
 	if err == nil {
-		tried = append(tried, called)
+		path, err = filepath.Abs(path)
 	}
-	if self, err := os.Executable(); err == nil {
-		tried = append(tried, self)
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
 	}
-	for _, self := range tried {
-		path, err := filepath.Abs(filepath.Join(filepath.Dir(self), workerName))
-		if err != nil {
-			return "", fmt.Errorf("find %s: %w", workerName, err)
-		}
-		if _, err := os.Stat(path); err == nil {
+	return path, nil
+}
+
+// beside finds a program beside this one: where this was called, or where a
+// symbolic link to it leads.
+func beside(name string) (string, error) {
+	called, err := self()
+	if err != nil {
+		return "", err
+	}
+	places := []string{filepath.Dir(called)}
+	if real, err := os.Executable(); err == nil {
+		places = append(places, filepath.Dir(real))
+	}
+	for _, dir := range places {
+		path := filepath.Join(dir, name)
+		_, err := os.Stat(path)
+		if err == nil {
 			return path, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("find %s: %w", workerName, err)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("find %s: %w", name, err)
 		}
 	}
-	return "", fmt.Errorf("find %s: it is not beside this program; make build builds both", workerName)
+	return "", fmt.Errorf("find %s: it is not in %s; make build makes it", name, strings.Join(places, " or "))
 }

@@ -167,6 +167,7 @@ func (v *service) prepare(s *streams) (err error) {
 	}
 	o := v.options()
 	if v.variant.Family == servers.Process {
+		o.Workers = workers
 		o.Worker, err = v.workerCommand()
 	} else {
 		o.Workers = max(workers, len(v.listeners))
@@ -187,9 +188,8 @@ func (v *service) options() weighstone.Options {
 			Header: c.HeaderTimeout, Body: c.BodyTimeout, Write: c.WriteTimeout, Idle: c.IdleTimeout,
 			MaxHeader: int(c.MaxHeader), MaxBody: int64(c.MaxBody), MaxConns: c.MaxConns,
 		},
-		Workers: c.Workers,
-		Knobs:   c.Knobs.knobs(),
-		Log:     v.log,
+		Knobs: c.Knobs.knobs(),
+		Log:   v.log,
 	}
 	if v.access != nil {
 		o.Access = v.access
@@ -201,13 +201,13 @@ func (v *service) options() weighstone.Options {
 // workers there are.
 func (v *service) schedule() int {
 	cores, workers := runtime.GOMAXPROCS(0), v.cmd.Workers
+	if workers == 0 && v.variant.PerCore {
+		workers = len(sys.Cores())
+	}
 	if v.variant.Family == servers.Process {
 		return workers // the master serves nothing
 	}
 	if v.variant.Loops() {
-		if workers == 0 && v.variant.PerCore {
-			workers = len(sys.Cores())
-		}
 		workers = max(workers, 1)
 		if v.variant.Blocks {
 			runtime.GOMAXPROCS(max(cores, workers+1))

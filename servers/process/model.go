@@ -1,9 +1,8 @@
 package process
 
 import (
-	"runtime"
-
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
 )
 
 // A model is what makes one process architecture differ from the others.
@@ -21,11 +20,31 @@ type model struct {
 
 // NewSymped makes a server of symmetric processes, each with an event loop, on
 // the same listening sockets: the SYMPED of Pariag and others (EuroSys 2007).
-// Options.Workers is how many; 0 means as many as there are cores.
+// Options.Workers is how many; 0 means one for each core.
 func NewSymped(o weighstone.Options) weighstone.Server {
-	n := o.Workers
-	if n == 0 {
-		n = runtime.NumCPU()
+	return newServer(o, model{variant: "symped", engine: defaultEngine, bounds: fixed(orCores(o.Workers)), shared: true, threads: 1})
+}
+
+// NewPreforkReuseport makes a server of processes that each run a server of
+// another kind, Knobs.Engine, on a listening socket of their own. There should
+// be as many of these sockets as processes (SO_REUSEPORT): if there are more,
+// a process has several, and if there are fewer, processes share them.
+// Options.Workers is how many processes; 0 means one for each core.
+func NewPreforkReuseport(o weighstone.Options) weighstone.Server {
+	engine := o.Knobs.Engine
+	if engine == "" {
+		engine = defaultEngine
 	}
-	return newServer(o, model{variant: "symped", engine: "epoll", bounds: fixed(n), shared: true, threads: 1})
+	return newServer(o, model{variant: "prefork-reuseport", engine: engine, bounds: fixed(orCores(o.Workers)), threads: 1})
+}
+
+// defaultEngine is what processes are that are nothing in particular.
+const defaultEngine = "epoll"
+
+// orCores is n, or for 0 as many as there are cores.
+func orCores(n int) int {
+	if n == 0 {
+		return len(sys.Cores())
+	}
+	return n
 }

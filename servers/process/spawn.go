@@ -65,8 +65,8 @@ func (s *server) exec(c *child) error {
 	return nil
 }
 
-// share are the listening sockets of a position: all of them, or so that each
-// socket has somebody who serves it.
+// share are the listening sockets of a position: all of them, or its own, so
+// that each socket has somebody who serves it.
 func (s *server) share(position int) []int {
 	if s.model.shared {
 		return s.listeners

@@ -20,6 +20,7 @@ func allocations(t *testing.T, addr, path string, heap func() uint64) uint64 {
 	t.Helper()
 	c := startChild(t, askerRole, addr, path)
 	c.line()
+	heap() // the first look makes the metrics themselves
 	before := heap()
 	c.tell("go")
 	c.line()

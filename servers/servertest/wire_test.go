@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/process"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
@@ -44,6 +45,19 @@ const refused = "400 | +Content-Length | Connection: close | Content-Type: text/
 // The paths that libraries normalise each in a way of their own.
 // TestWire runs the cases on every engine.
 func TestWire(t *testing.T) { onEach(t, wire) }
+
+// TestWireOfProcesses runs them on processes of each engine that processes can
+// be, but for the one that they are unless told otherwise.
+func TestWireOfProcesses(t *testing.T) {
+	for _, engine := range []string{"nethttp", "fasthttp", "fiber"} {
+		t.Run(engine, func(t *testing.T) {
+			wire(t, servertest.Engine{Name: engine, New: func(o weighstone.Options) weighstone.Server {
+				o.Knobs.Engine = engine
+				return process.NewPreforkReuseport(o)
+			}})
+		})
+	}
+}
 
 func wire(t *testing.T, e servertest.Engine) {
 	groups := []struct {
