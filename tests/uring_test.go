@@ -10,9 +10,10 @@ import (
 // on two lines, of which the first is counted.
 var enters = regexp.MustCompile(`(?m)^\d+ +io_uring_enter\(`)
 
-// TestUringCalls: by completions, 10,000 requests on one connection take at most
-// two enters each, one that submits and finds nothing and one that waits, and
-// no call on the socket that moves bytes.
+// TestUringCalls: by completions, 10,000 requests on one connection take two
+// enters each, one that submits the reply and fetches its completion and one
+// that waits, and no call on the socket that moves bytes. The Go runtime's
+// signals end some waits early.
 func TestUringCalls(t *testing.T) {
 	need(t, "strace")
 	if !slices.Contains(variants(t), "uring") {
@@ -29,7 +30,7 @@ func TestUringCalls(t *testing.T) {
 	if reads, writes := transfers(calls); reads+writes > 0 {
 		t.Errorf("%d reads and %d writes on sockets, want none: %v", reads, writes, calls)
 	}
-	if entered < requests || entered > 2*requests+100 {
+	if entered < requests || entered > 2*requests+requests/10 {
 		t.Errorf("%d enters for %d requests", entered, requests)
 	}
 }

@@ -168,15 +168,17 @@ func (r *Ring) register(op uintptr, arg unsafe.Pointer, n uintptr) (int, unix.Er
 
 // Wait submits what has been asked for and waits for a completion: not at all
 // for a timeout of 0, for ever for a negative one. It returns how many there are
-// to take. It looks first without blocking, in the same call that submits, which
-// under load finds something and then spares the way through the scheduler; the
-// operations themselves never block here. A signal counts as a wait without
-// completions.
+// to take. The call that submits never blocks, so it goes past the scheduler;
+// under load it brings completions too, and is the only one. A signal counts as a
+// wait without completions.
 func (r *Ring) Wait(timeout time.Duration) (n int, err error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), r.publish(), 0, r.enterFlags|enterGetEvents, 0, 0)
+	var errno unix.Errno
+	if submit := r.publish(); submit > 0 || timeout == 0 {
+		_, _, errno = unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), submit, 0, r.enterFlags|enterGetEvents, 0, 0)
+	}
 	if errno == 0 && timeout != 0 && r.ready() == 0 {
 		errno = r.block(timeout)
 	}
