@@ -10,12 +10,14 @@ import (
 
 // A Command is what to start.
 type Command struct {
-	Path string   // absolute; also the one argument
+	Path string   // absolute
+	Args []string // the first is the program's name; none means Path alone
 	Dir  string   // working directory
 	Env  []string // the whole environment, NAME=value
 
 	Input    *os.File // standard input, still the caller's; nil for /dev/null or Feed
 	Feed     bool     // standard input is a pipe: Process.Stdin
+	Mute     bool     // standard output is /dev/null, and Process.Stdout nil
 	Complain bool     // standard error is a pipe: Process.Stderr; else /dev/null
 }
 
@@ -25,7 +27,7 @@ type Command struct {
 type Process struct {
 	Pid    int
 	Stdin  *os.File // nil unless fed; in Go's poller, like Stdout: deadlines work
-	Stdout *os.File
+	Stdout *os.File // nil if mute
 	Stderr int // a non-blocking descriptor outside the poller, -1 for none
 
 	spawner *Spawner
@@ -50,12 +52,14 @@ func (p *Process) plumb(cmd *Command, b *birth, theirs *[]int) error {
 		b.files[0] = r
 		p.Stdin = os.NewFile(uintptr(w), "stdin of a script")
 	}
-	if r, w, err = pipe(0); err != nil {
-		return err
+	if !cmd.Mute {
+		if r, w, err = pipe(0); err != nil {
+			return err
+		}
+		*theirs = append(*theirs, w)
+		b.files[1] = w
+		p.Stdout = os.NewFile(uintptr(r), "stdout of a script")
 	}
-	*theirs = append(*theirs, w)
-	b.files[1] = w
-	p.Stdout = os.NewFile(uintptr(r), "stdout of a script")
 	if !cmd.Complain {
 		return nil
 	}

@@ -93,7 +93,11 @@ func forkExec(b *birth, null uintptr) (int, error) {
 			files[i] = null
 		}
 	}
-	return syscall.ForkExec(b.cmd.Path, []string{b.cmd.Path}, &syscall.ProcAttr{
+	args := b.cmd.Args
+	if len(args) == 0 {
+		args = []string{b.cmd.Path}
+	}
+	return syscall.ForkExec(b.cmd.Path, args, &syscall.ProcAttr{
 		Dir:   b.cmd.Dir,
 		Env:   b.cmd.Env,
 		Files: files[:],

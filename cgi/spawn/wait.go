@@ -12,11 +12,15 @@ import (
 // Kill ends the whole process group at once, unless the process has been
 // reaped: from then on its number may be another's. So who wants the
 // grandchildren to end too kills before reaping.
-func (p *Process) Kill() {
+func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
+
+// Signal sends a signal to the whole process group, unless the process has
+// been reaped.
+func (p *Process) Signal(s syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		syscall.Kill(-p.Pid, syscall.SIGKILL)
+		syscall.Kill(-p.Pid, s)
 	}
 }
 

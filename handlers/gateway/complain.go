@@ -39,6 +39,9 @@ func (c *Complaints) Take(b []byte) {
 	}
 }
 
+// Renew lets as much be logged again as at the beginning.
+func (c *Complaints) Renew() { c.taken = 0 }
+
 // Flush logs the line begun.
 func (c *Complaints) Flush() {
 	if line := bytes.TrimRight(c.line, "\r"); len(line) > 0 {

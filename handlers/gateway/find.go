@@ -101,3 +101,14 @@ func (d *dir) find(path string) (end, status int) {
 	}
 	return 0, http.StatusNotFound
 }
+
+// File returns where in a path relative to the directories the name of a file
+// ends, 0 if there is none on the way.
+func (ds Dirs) File(path string) (end int) {
+	for _, d := range ds {
+		if end, status := d.find(path); status != http.StatusNotFound {
+			return end
+		}
+	}
+	return 0
+}

@@ -56,6 +56,7 @@ var (
 	ErrClosed = errors.New("reply not wanted any more")
 	ErrShort  = errors.New("output is shorter than its Content-Length")
 	ErrBroken = errors.New("program broke off") // wrapped by how
+	ErrBusy   = errors.New("program has no room for the request")
 )
 
 // An Output is what a program at work says. The goroutine of the exchange

@@ -103,6 +103,8 @@ func statusFor(err error) int {
 	switch {
 	case errors.Is(err, ErrLimit), errors.Is(err, ErrGone):
 		return http.StatusGatewayTimeout
+	case errors.Is(err, ErrBusy):
+		return http.StatusServiceUnavailable
 	case errors.Is(err, cgi.ErrStatus), errors.Is(err, ErrShort), errors.Is(err, ErrBroken):
 		return http.StatusBadGateway
 	}

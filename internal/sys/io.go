@@ -33,6 +33,14 @@ func Send(fd int, b []byte) (n int, errno unix.Errno) {
 	}
 }
 
+// Idle says whether nothing has come on a non-blocking socket, not even its
+// end or an error.
+func Idle(fd int) bool {
+	var b byte
+	_, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b)), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	return e == unix.EAGAIN || e == unix.EINTR
+}
+
 // SendMore is Send with MSG_MORE: more bytes follow at once, so that a head
 // and the file behind it share their first packet.
 func SendMore(fd int, b []byte) (n int, errno unix.Errno) {
