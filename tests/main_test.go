@@ -52,11 +52,32 @@ func runTests(m *testing.M) (code int, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("build the program: %w\n%s", err, out)
 	}
+	if err := bringPrograms(dir); err != nil {
+		return 0, err
+	}
 	built.fixtures = filepath.Join(dir, "fixtures")
 	if out, err := exec.Command(built.program, "fixtures", "write", built.fixtures).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("write the content: %w\n%s", err, out)
 	}
 	return m.Run(), nil
+}
+
+// bringPrograms puts the sample programs beside the program, where it finds
+// them.
+func bringPrograms(dir string) error {
+	if out, err := exec.Command("make", "-s", "-C", "..", "programs").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the sample programs: %w\n%s", err, out)
+	}
+	for _, name := range []string{"cgi", "fcgi"} {
+		there, err := filepath.Abs(filepath.Join("..", "bin", name))
+		if err == nil {
+			err = os.Symlink(there, filepath.Join(dir, name))
+		}
+		if err != nil {
+			return fmt.Errorf("bring the sample programs: %w", err)
+		}
+	}
+	return nil
 }
 
 // need skips the test when a tool is missing, or fails it in CI.

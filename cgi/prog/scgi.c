@@ -44,7 +44,9 @@ static int read_headers(void)
 		const char *name = headers.bytes + at, *value = name + strlen(name) + 1;
 		if (value >= headers.bytes + headers.length)
 			return -1;
-		if (add_variable(&vars, name, strlen(name), value, strlen(value)) < 0)
+		/* SCGI has a length without a body too; CGI has none. */
+		int none = strcmp(name, "CONTENT_LENGTH") == 0 && strcmp(value, "0") == 0;
+		if (!none && add_variable(&vars, name, strlen(name), value, strlen(value)) < 0)
 			return -1;
 		at = (size_t)(value + strlen(value) + 1 - headers.bytes);
 	}

@@ -28,7 +28,7 @@ type Process struct {
 	Pid    int
 	Stdin  *os.File // nil unless fed; in Go's poller, like Stdout: deadlines work
 	Stdout *os.File // nil if mute
-	Stderr int // a non-blocking descriptor outside the poller, -1 for none
+	Stderr int      // a non-blocking descriptor outside the poller, -1 for none
 
 	spawner *Spawner
 

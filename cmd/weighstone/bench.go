@@ -110,7 +110,7 @@ func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 	}
 	o.Binary = self
 	o.FloorDir = filepath.Join(filepath.Dir(self), "floor")
-	o.CGIDir = filepath.Join(filepath.Dir(self), cgiDirName)
+	o.CGIDir = filepath.Join(filepath.Dir(self), "cgi")
 	return o, nil
 }
 

@@ -35,11 +35,13 @@ type serveCmd struct {
 	BodyTimeout   time.Duration `default:"30s" help:"From the end of the head to that of the body."`
 	WriteTimeout  time.Duration `default:"30s" help:"Since the client took the last byte."`
 	IdleTimeout   time.Duration `default:"60s" help:"From a reply to the next request."`
-	CGITimeout    time.Duration `name:"cgi-timeout" default:"30s" help:"Life of a CGI program."`
+	CGITimeout    time.Duration `name:"cgi-timeout" default:"30s" help:"Life of a CGI program, and of a request to an application."`
 	MaxHeader     size          `default:"16KiB" help:"Request line and header lines together."`
 	MaxBody       size          `default:"64MiB" help:"Body of a request."`
 	MaxConns      int           `placeholder:"N" help:"Connections at a time; by default what the descriptor limit allows."`
 	Drain         time.Duration `default:"10s" help:"How long what is in flight may take to finish at the end."`
+
+	Apps appFlags `embed:"" group:"Applications behind FastCGI and SCGI:"`
 
 	Knobs knobFlags `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
 }
@@ -57,7 +59,7 @@ func (c *serveCmd) Validate() error {
 			return fmt.Errorf("%s: the value is too small", name)
 		}
 	}
-	return nil
+	return c.Apps.check()
 }
 
 // A service is one serving process with what it owns.

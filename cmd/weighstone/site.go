@@ -25,10 +25,11 @@ func (v *service) assemble() (err error) {
 		return err
 	}
 	v.about = site.Config{
-		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtinPrograms(v.log),
+		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
 		CGITimeout: c.CGITimeout, Memory: c.Knobs.memoryLimit(), MaxBody: int64(c.MaxBody),
 	}
 	if v.variant.Family == servers.Process {
+		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
 		return nil
 	}
 	v.content, err = site.New(v.about, v.report, v.log)
@@ -40,21 +41,18 @@ func (v *service) report() status.Report {
 	return site.Report(v.variant.Name, os.Getpid(), v.board)
 }
 
-// cgiDirName is where the built-in CGI programs are, beside this program.
-const cgiDirName = "cgi"
-
-// builtinPrograms returns the directory of the CGI programs that are built
-// beside this one, empty if there is none.
-func builtinPrograms(log *slog.Logger) string {
+// builtin returns a directory of programs that are built beside this one,
+// empty if there is none.
+func builtin(name string, log *slog.Logger) string {
 	self, err := os.Executable()
 	if err != nil {
-		log.Warn("the built-in CGI programs are missing", "error", err)
+		log.Warn("the built-in programs are missing", "error", err)
 		return ""
 	}
-	dir := filepath.Join(filepath.Dir(self), cgiDirName)
+	dir := filepath.Join(filepath.Dir(self), name)
 	if _, err := os.Stat(dir); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("the built-in CGI programs are missing", "error", err)
+			log.Warn("the built-in programs are missing", "error", err)
 		}
 		return ""
 	}

@@ -50,5 +50,10 @@ func serveConn(c net.Conn, answer program) {
 		})
 		return
 	}
-	scgi.ServeConn(both, func(r *scgi.Request) { respond(answer, r.Params, r.Body, r.Out) })
+	scgi.ServeConn(both, func(r *scgi.Request) {
+		if r.Params["CONTENT_LENGTH"] == "0" {
+			delete(r.Params, "CONTENT_LENGTH") // SCGI has a length without a body too; CGI has none
+		}
+		respond(answer, r.Params, r.Body, r.Out)
+	})
 }

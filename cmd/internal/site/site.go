@@ -10,6 +10,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/handlers/api"
 	"github.com/weighstone/weighstone/handlers/gateway/cgi"
+	"github.com/weighstone/weighstone/handlers/gateway/upstream"
 	"github.com/weighstone/weighstone/handlers/static"
 	"github.com/weighstone/weighstone/handlers/status"
 )
@@ -21,7 +22,8 @@ type Config struct {
 	Root       string        // one whose files come first, or empty
 	CGIBin     string        // one whose programs come first, or empty
 	Programs   string        // directory of the built-in programs, or empty
-	CGITimeout time.Duration // life of a program
+	Apps       Apps          // through FastCGI and SCGI
+	CGITimeout time.Duration // life of a program, and of a request to an application
 	Memory     int64         // the largest file kept in memory, as static.Options has it
 	MaxBody    int64         // of a request, in bytes
 }
@@ -32,7 +34,7 @@ type Config struct {
 type Content struct {
 	Site     *weighstone.Site
 	files    *static.Handler
-	programs *cgi.Handler
+	gateways []gateway
 }
 
 // New makes the handlers and the site of them. Files and programs of the user
@@ -46,30 +48,46 @@ func New(c Config, report func() status.Report, log *slog.Logger) (*Content, err
 		return nil, err
 	}
 	content := &Content{files: files}
-	content.programs, err = cgi.New(cgi.Options{
-		Dirs: present(c.CGIBin, c.Programs), Root: roots[0], Timeout: c.CGITimeout, Log: log,
-		Site: func() *weighstone.Site { return content.Site },
-	})
-	if err != nil {
-		files.Close()
-		return nil, err
+	if err = content.openGateways(c, roots[0], log); err == nil {
+		err = content.assemble(c.MaxBody, report)
 	}
-	const reads = weighstone.GET | weighstone.HEAD
-	content.Site, err = weighstone.NewSite(c.MaxBody, append(api.Routes(),
-		weighstone.Route{Pattern: "/server-status", Methods: reads, Handler: status.New(report)},
-		content.programs.Route(),
-		weighstone.Route{Pattern: "/", Methods: reads, Handler: files},
-	)...)
 	if err != nil {
-		content.programs.Close()
+		content.closeGateways()
 		files.Close()
 		return nil, err
 	}
 	return content, nil
 }
 
-// EndPrograms kills what CGI programs still run, which would outlive us.
-func (c *Content) EndPrograms() error { return c.programs.Close() }
+// openGateways makes the gateways to programs and applications.
+func (c *Content) openGateways(config Config, root string, log *slog.Logger) error {
+	site := func() *weighstone.Site { return c.Site }
+	programs, err := cgi.New(cgi.Options{
+		Dirs: present(config.CGIBin, config.Programs), Root: root, Timeout: config.CGITimeout, Log: log, Site: site,
+	})
+	if err != nil {
+		return err
+	}
+	c.gateways = append(c.gateways, programs)
+	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site})
+}
+
+// assemble makes the site of all there is.
+func (c *Content) assemble(maxBody int64, report func() status.Report) (err error) {
+	const reads = weighstone.GET | weighstone.HEAD
+	routes := append(api.Routes(),
+		weighstone.Route{Pattern: "/server-status", Methods: reads, Handler: status.New(report)},
+		weighstone.Route{Pattern: "/", Methods: reads, Handler: c.files},
+	)
+	for _, g := range c.gateways {
+		routes = append(routes, g.Route())
+	}
+	c.Site, err = weighstone.NewSite(maxBody, routes...)
+	return err
+}
+
+// EndPrograms ends the programs that still run, which would outlive us.
+func (c *Content) EndPrograms() error { return c.closeGateways() }
 
 // Close gives back the directories of the files.
 func (c *Content) Close() error { return c.files.Close() }

@@ -1,0 +1,68 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/handlers/gateway/upstream"
+)
+
+// A Mount is an application that somebody else runs.
+type Mount struct {
+	Protocol upstream.Protocol
+	Prefix   string // of the paths that it answers
+	Address  string // unix:PATH or HOST:PORT
+}
+
+// A gateway is one to programs, which end with it.
+type gateway interface {
+	Route() weighstone.Route
+	Close() error
+}
+
+// Apps says what is asked through FastCGI and SCGI.
+type Apps struct {
+	Programs    string  // directory of the built-in programs, or empty
+	Mounts      []Mount // applications that somebody else runs
+	Workers     int     // processes for each program
+	Connections int     // to each application that somebody else runs, at most
+	Queue       int     // requests that wait for an application, at most
+}
+
+// openApps makes the gateways to applications. o is what they have in common.
+func (c *Content) openApps(a Apps, o upstream.Options) error {
+	o.Workers, o.Connections, o.Queue = a.Workers, a.Connections, a.Queue
+	if o.Queue == 0 {
+		o.Queue = -1
+	}
+	for _, p := range []struct {
+		protocol upstream.Protocol
+		prefix   string
+	}{{upstream.FastCGI, "/fcgi-bin/"}, {upstream.SCGI, "/scgi-bin/"}} {
+		o.Protocol = p.protocol
+		g, err := upstream.NewPrograms(o, p.prefix, present(a.Programs)...)
+		if err != nil {
+			return err
+		}
+		c.gateways = append(c.gateways, g)
+	}
+	for _, m := range a.Mounts {
+		o.Protocol = m.Protocol
+		g, err := upstream.NewMount(o, m.Prefix, m.Address)
+		if err != nil {
+			return fmt.Errorf("%s=%s: %w", m.Prefix, m.Address, err)
+		}
+		c.gateways = append(c.gateways, g)
+	}
+	return nil
+}
+
+// closeGateways ends all programs.
+func (c *Content) closeGateways() error {
+	var errs []error
+	for _, g := range c.gateways {
+		errs = append(errs, g.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,162 @@
+package tests
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// mechanisms are the ways to the same programs.
+var mechanisms = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/"}
+
+// TestMechanisms: on every variant the sample programs give the same bytes
+// through every mechanism, but for what names it, and nothing of them is left.
+func TestMechanisms(t *testing.T) {
+	asked := []struct{ method, path, body string }{
+		{"GET", "hello", ""}, {"HEAD", "hello", ""}, {"GET", "send", ""}, {"GET", "send?size=0", ""}, {"GET", "send?size=300000", ""},
+		{"GET", "send?size=x", ""}, {"HEAD", "send?size=100000", ""}, {"GET", "mirror", ""}, {"POST", "mirror", "some body"},
+		{"POST", "mirror", strings.Repeat("x", 200_000)}, {"GET", "echo?a=b", ""}, {"GET", "echo/p%20q?a", ""}, {"POST", "echo", ""}, {"POST", "echo", "some body"},
+	}
+	onEach(t, func(t *testing.T, variant string) {
+		s := serve(t, variant, "--fcgi-workers", "2")
+		for _, a := range asked {
+			want := mechanism(t, s.addr, a.method, mechanisms[0]+a.path, a.body)
+			for _, at := range mechanisms[1:] {
+				if got := mechanism(t, s.addr, a.method, at+a.path, a.body); got != want {
+					t.Errorf("%s %s%s, %d bytes of body:\n%.600s\nin process:\n%.600s", a.method, at, a.path, len(a.body), got, want)
+				}
+			}
+		}
+		for _, at := range mechanisms[1:] {
+			if got := mechanism(t, s.addr, "GET", at+"constant", ""); !regexp.MustCompile(`(?s)^200 text/html 162\n.{162}$`).MatchString(got) {
+				t.Errorf("%sconstant: %q", at, got)
+			}
+		}
+		started := childrenOf(s.pid)
+		s.stop()
+		for _, pid := range started {
+			if syscall.Kill(pid, 0) == nil {
+				t.Errorf("worker %d outlives its server", pid)
+			}
+		}
+	})
+}
+
+// naming are the lines of an echo that name the mechanism, or its connection.
+var naming = regexp.MustCompile(`(?m)^(SCRIPT_NAME|SCRIPT_FILENAME|GATEWAY_INTERFACE|PATH_TRANSLATED|REQUEST_URI|DOCUMENT_ROOT|REMOTE_PORT)=.*\n`)
+
+// mechanism asks, and describes what must not depend on the mechanism.
+func mechanism(t *testing.T, addr, method, path, body string) string {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://"+addr+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
+	res, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	length := strconv.FormatInt(res.ContentLength, 10)
+	if strings.Contains(path, "/echo") {
+		b, length = naming.ReplaceAll(b, nil), ""
+	}
+	return fmt.Sprintf("%d %s %s\n%s", res.StatusCode, res.Header.Get("Content-Type"), length, b)
+}
+
+// childrenOf finds what a process has started and runs.
+func childrenOf(parent int) (pids []int) {
+	lists, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, list := range lists {
+		b, err := os.ReadFile(list)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := bytes.Cut(b, []byte(") "))
+		fields := strings.Fields(string(rest))
+		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(parent) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(list))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// TestWorkersEndWithTheServer: also when it is killed they don't outlive it.
+func TestWorkersEndWithTheServer(t *testing.T) {
+	s := serve(t, "epoll")
+	if got := mechanism(t, s.addr, "GET", "/fcgi-bin/hello", ""); !strings.HasPrefix(got, "200 ") {
+		t.Fatal(got)
+	}
+	pids := childrenOf(s.pid)
+	if len(pids) != 4 {
+		t.Fatalf("the server has workers %v", pids)
+	}
+	s.ended = true
+	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range append(pids, s.pid) { // all are ours to reap: the orphans come to this process
+		reapKilled(t, pid)
+	}
+}
+
+// reapKilled waits for the end of a process by SIGKILL.
+func reapKilled(t *testing.T, pid int) {
+	t.Helper()
+	timer := time.AfterFunc(patience, func() {
+		t.Errorf("pid %d goes on", pid)
+		syscall.Kill(pid, syscall.SIGKILL)
+	})
+	defer timer.Stop()
+	var status syscall.WaitStatus
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		got, err := syscall.Wait4(pid, &status, 0, nil)
+		if got == pid {
+			break
+		}
+		if err != syscall.EINTR && time.Now().After(end) {
+			t.Fatalf("wait for pid %d: %v", pid, err)
+		}
+	}
+	if !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Errorf("pid %d ended with %s", pid, describe(status))
+	}
+}
+
+// TestRestartStartsItsOwnWorkers: the successor answers by workers of its own,
+// and those of its predecessor end.
+func TestRestartStartsItsOwnWorkers(t *testing.T) {
+	s := serve(t, "epoll")
+	mechanism(t, s.addr, "GET", "/fcgi-bin/hello", "")
+	before := childrenOf(s.pid)
+	old := s.restart()
+	s.reap(old)
+	if got := mechanism(t, s.addr, "GET", "/fcgi-bin/hello", ""); !strings.HasPrefix(got, "200 ") {
+		t.Error(got)
+	}
+	for _, pid := range before {
+		if syscall.Kill(pid, 0) == nil {
+			t.Errorf("worker %d outlives its server", pid)
+		}
+	}
+	if now := childrenOf(s.pid); len(now) != 4 || len(before) < 4 {
+		t.Errorf("workers %v, before the restart %v", now, before)
+	}
+}
