@@ -88,7 +88,11 @@ type Route struct {
 	Body    BodyPolicy
 	// Waits says that the handler may block. A loop then hands the whole
 	// connection to a goroutine for the time of the exchange.
-	Waits   bool
+	Waits bool
+	// Slow says whether the handler may block for this request, on a route
+	// where few make it do so; nil for none. It is called when the head is
+	// complete, and must not block itself.
+	Slow    func(in *Request) bool
 	Handler Handler
 
 	allow string // Methods and OPTIONS as text
@@ -97,5 +101,5 @@ type Route struct {
 // MayWait says whether an exchange with this request may block: in the handler,
 // in its response's stream, or for a body that must be read.
 func (r *Route) MayWait(in *Request) bool {
-	return r.Waits || r.Body != BodyRefused && in.HasBody() || in.Length < 0
+	return r.Waits || r.Slow != nil && r.Slow(in) || r.Body != BodyRefused && in.HasBody() || in.Length < 0
 }

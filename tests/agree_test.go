@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weighstone/weighstone/fixtures"
 )
 
 // TestAgree: every variant of the program as it is built answers every URL
@@ -23,6 +25,7 @@ func TestAgree(t *testing.T) {
 	asked := append(contentPaths(t),
 		"/", "/none", "/silicon-surf", "/silicon-surf/", "/.hidden", "/%2e%2e/etc/passwd", "/100.html?query",
 		"/api/hello", "/api/send", "/api/send?size=100", "/api/send?size=x", "/api/echo?a=b", "/api/mirror",
+		"/db/100.html", "/db/silicon-surf/file200k.html", "/db/standard/file5m.html", "/db/", "/db", "/db/none", fixtures.DocumentURL("/db/", "standard/file500k.html"),
 		"/cgi-bin/text", "/cgi-bin/status", "/cgi-bin/redirect", "/cgi-bin/local", "/cgi-bin/length", "/cgi-bin/large", "/cgi-bin/broken",
 		"/cgi-bin/none", "/cgi-bin/", "/cgi-bin", "/cgi-bin/text/extra?query", "/cgi-bin/%2e%2e/text")
 	answers := map[string][]string{}

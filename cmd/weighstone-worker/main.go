@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 )
 
 func main() {
-	if err := worker.Run(os.Args[1:], worker.Engines(), os.Stderr); err != nil {
+	if err := worker.Run(os.Args[1:], worker.Engines(), inside.Parts, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "weighstone-worker: %v\n", err)
 		os.Exit(1)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/servers"
 )
@@ -11,7 +12,7 @@ type workerCmd struct {
 }
 
 // Run serves as the master says.
-func (c *workerCmd) Run(s *streams) error { return worker.Run(c.Args, engines(), s.err) }
+func (c *workerCmd) Run(s *streams) error { return worker.Run(c.Args, engines(), inside.Parts, s.err) }
 
 // engines are the servers that this program can be a worker with.
 func engines() map[string]worker.Engine {

@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/weighstone/weighstone/fixtures"
+	"github.com/weighstone/weighstone/handlers/store"
 )
 
 type fixturesCmd struct {
 	Write  fixturesWriteCmd  `cmd:"" help:"Write all files and their manifest into a directory."`
 	Verify fixturesVerifyCmd `cmd:"" help:"Compare the files in a directory with the manifest."`
 	List   fixturesListCmd   `cmd:"" help:"List the files with their sizes and digests."`
+	Load   fixturesLoadCmd   `cmd:"" help:"Replace what a database of documents holds by the files of a directory, while servers read it."`
+	URLs   fixturesURLsCmd   `cmd:"" name:"urls" help:"Print a WebStone file list with the URLs of the same documents elsewhere, for load --plan."`
 }
 
 type fixturesWriteCmd struct {
@@ -56,4 +60,42 @@ func (c *fixturesListCmd) Run(s *streams) error {
 		}
 	}
 	return nil
+}
+
+type fixturesLoadCmd struct {
+	DB  string `name:"db" required:"" placeholder:"FILE" help:"The database; made if it is not there."`
+	Dir string `arg:"" help:"The directory."`
+}
+
+// Run loads the files into the database, in one transaction.
+func (c *fixturesLoadCmd) Run(s *streams) error {
+	loaded, err := store.Load(c.DB, c.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %d documents, digest %s\n", c.DB, loaded.Documents, loaded.Digest)
+	return err
+}
+
+type fixturesURLsCmd struct {
+	Form string `default:"db" enum:"file,db,document" help:"Where: file (/PATH), db (/db/PATH), document (/db/ and some 200 characters, as a Domino server of 1997)."`
+	List string `default:"silicon-surf-1.x" enum:"silicon-surf-1.x,silicon-surf-2.x,standard-2.x" help:"Which file list."`
+}
+
+// Run prints the list.
+func (c *fixturesURLsCmd) Run(s *streams) error {
+	list, err := fixtures.FileList(c.List, func(p string) string {
+		switch c.Form {
+		case "db":
+			return "/db/" + p
+		case "document":
+			return fixtures.DocumentURL("/db/", p)
+		}
+		return "/" + p
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(s.out, list)
+	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/servers"
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 
 // workerMain is the program of cmd/weighstone-worker with the engines of all.
 func workerMain() {
-	if err := worker.Run(os.Args[1:], engines(), os.Stderr); err != nil {
+	if err := worker.Run(os.Args[1:], engines(), inside.Parts, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

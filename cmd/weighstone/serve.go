@@ -30,6 +30,7 @@ type serveCmd struct {
 	PIDFile   string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
 	Root      string `placeholder:"DIR" help:"Serve the files of DIR too, before the built-in ones."`
 	CGIBin    string `name:"cgi-bin" placeholder:"DIR" help:"Run the programs of DIR too, before the built-in ones."`
+	DB        string `name:"db" placeholder:"FILE" help:"Serve the documents of this database at /db/; made of the fixtures if it is not there. By default the fixtures directory's own."`
 
 	HeaderTimeout time.Duration `default:"10s" help:"From the first byte to the end of the head."`
 	BodyTimeout   time.Duration `default:"30s" help:"From the end of the head to that of the body."`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/handlers/status"
@@ -27,12 +28,13 @@ func (v *service) assemble() (err error) {
 	v.about = site.Config{
 		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
 		CGITimeout: c.CGITimeout, Memory: c.Knobs.memoryLimit(), MaxBody: int64(c.MaxBody),
+		DB: c.DB,
 	}
 	if v.variant.Family == servers.Process {
 		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
 		return nil
 	}
-	v.content, err = site.New(v.about, v.report, v.log)
+	v.content, err = site.New(v.about, v.report, v.log, inside.Parts(v.about, v.log)...)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (h *Handler) load(e *entry, f *os.File, info fs.FileInfo) (loaded bool, aft
 		}
 		if v := versionOf(after); v == versionOf(info) && n == len(b) {
 			e.version, e.unsettled = v, v.young(time.Now())
-			e.page = weighstone.NewPage(contentType(e.name), after.ModTime().Truncate(time.Second), b)
+			e.page = weighstone.NewPage(TypeOf(e.name), after.ModTime().Truncate(time.Second), b)
 			e.facts = pageFacts(e.page)
 			e.checked.Store(int64(h.now()))
 			return true, after, nil

@@ -467,7 +467,7 @@ func TestContentTypes(t *testing.T) {
 		"a.tar.gz": "application/gzip", "a.js": "text/javascript; charset=utf-8", "a.png": "image/png", "a": "application/octet-stream",
 		"a.html/b": "application/octet-stream", "a.": "application/octet-stream",
 	} {
-		if got := contentType(name); got != want {
+		if got := TypeOf(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// contentType returns the media type for the name of a file. The table is
+// TypeOf returns the media type for the name of a file. The table is
 // built in, and not the system's, so that all machines answer alike.
-func contentType(name string) string {
+func TypeOf(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".html", ".htm":
 		return "text/html; charset=utf-8"

@@ -74,7 +74,7 @@ func fileFacts(name string, info fs.FileInfo) facts {
 	tag = append(tag, '"')
 	modified := info.ModTime().Truncate(time.Second)
 	return facts{
-		contentType:  contentType(name),
+		contentType:  TypeOf(name),
 		size:         v.size,
 		etag:         string(tag),
 		modified:     modified,

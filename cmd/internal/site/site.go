@@ -4,6 +4,7 @@
 package site
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -26,6 +27,16 @@ type Config struct {
 	CGITimeout time.Duration // life of a program, and of a request to an application
 	Memory     int64         // the largest file kept in memory, as static.Options has it
 	MaxBody    int64         // of a request, in bytes
+
+	DB string // the database of documents; empty for the fixtures' own
+}
+
+// A Part answers some routes beside those that every site has. Its owner is
+// the site.
+type Part interface {
+	Routes() []weighstone.Route
+	// Close gives back what the part holds; no exchange is served any more.
+	Close() error
 }
 
 // Content is a site with the handlers it is made of, which hold directories
@@ -35,19 +46,20 @@ type Content struct {
 	Site     *weighstone.Site
 	files    *static.Handler
 	gateways []gateway
+	parts    []Part
 }
 
 // New makes the handlers and the site of them. Files and programs of the user
 // come before the built-in ones; the other routes are exact or longer
 // prefixes, so nothing can take their place. report is what /server-status
-// tells.
-func New(c Config, report func() status.Report, log *slog.Logger) (*Content, error) {
+// tells; parts are those of the mechanisms that this program has linked.
+func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part) (*Content, error) {
 	roots := present(c.Root, c.Fixtures)
 	files, err := static.New(static.Options{Roots: roots, MemoryLimit: c.Memory, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	content := &Content{files: files}
+	content := &Content{files: files, parts: parts}
 	if err = content.openGateways(c, roots[0], log); err == nil {
 		err = content.assemble(c.MaxBody, report)
 	}
@@ -82,6 +94,9 @@ func (c *Content) assemble(maxBody int64, report func() status.Report) (err erro
 	for _, g := range c.gateways {
 		routes = append(routes, g.Route())
 	}
+	for _, p := range c.parts {
+		routes = append(routes, p.Routes()...)
+	}
 	c.Site, err = weighstone.NewSite(maxBody, routes...)
 	return err
 }
@@ -89,8 +104,14 @@ func (c *Content) assemble(maxBody int64, report func() status.Report) (err erro
 // EndPrograms ends the programs that still run, which would outlive us.
 func (c *Content) EndPrograms() error { return c.closeGateways() }
 
-// Close gives back the directories of the files.
-func (c *Content) Close() error { return c.files.Close() }
+// Close gives back what the handlers hold.
+func (c *Content) Close() error {
+	errs := []error{c.files.Close()}
+	for _, p := range c.parts {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // present returns the names that are not empty.
 func present(names ...string) []string {

@@ -35,12 +35,16 @@ func (a *Application) Argument() (string, error) {
 // An Engine makes the server that a worker runs.
 type Engine func(weighstone.Options) weighstone.Server
 
+// Parts makes the mechanisms that are linked into a worker beside those that
+// every site has.
+type Parts func(site.Config, *slog.Logger) []site.Part
+
 // errArguments tells who starts the program by hand what it is.
 var errArguments = errors.New("a worker is started by weighstone serve and its process architectures, not by hand")
 
 // Run is the life of a worker: args are the application and what the master
-// says; engines are those that are linked into this program.
-func Run(args []string, engines map[string]Engine, stderr io.Writer) error {
+// says; engines and parts are those that are linked into this program.
+func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer) error {
 	if len(args) != 2 {
 		return errArguments
 	}
@@ -58,7 +62,7 @@ func Run(args []string, engines map[string]Engine, stderr io.Writer) error {
 		return fmt.Errorf("this worker has no engine %q", w.Config.Engine)
 	}
 	report := func() status.Report { return site.Report(w.Config.Variant, w.Config.Master, w.Board) }
-	content, err := site.New(app.Site, report, log)
+	content, err := site.New(app.Site, report, log, parts(app.Site, log)...)
 	if err != nil {
 		return err
 	}

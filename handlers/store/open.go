@@ -1,0 +1,91 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/weighstone/weighstone/fixtures"
+)
+
+// retryAfter is how long a database that could not be opened is left alone.
+const retryAfter = time.Second
+
+// open returns the open database, opening it for the first who asks; others
+// wait for him.
+func (h *Handler) open() (*reader, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.ready.Load(); r != nil {
+		return r, nil
+	}
+	if h.why != nil && time.Since(h.tried) < retryAfter {
+		return nil, h.why
+	}
+	r, err := h.prepare()
+	if err != nil {
+		h.tried, h.why = time.Now(), err
+		h.log.Error("the database can't be served", "error", err)
+		return nil, err
+	}
+	h.why = nil
+	h.ready.Store(r)
+	return r, nil
+}
+
+// prepare sees to it that the database holds what it must, and opens it.
+func (h *Handler) prepare() (*reader, error) {
+	file := h.opts.File
+	if file == "" {
+		file = filepath.Join(h.opts.Fixtures, Name)
+		if err := h.ensure(file); err != nil {
+			return nil, err
+		}
+		return openReader(file)
+	}
+	_, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		h.log.Info("the database is made of the fixtures", "file", file)
+		_, err = loadFixtures(file, h.opts.Fixtures)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	c, err := Verify(file)
+	if err != nil {
+		return nil, err
+	}
+	if c.Digest != fixtures.Expected().Digest {
+		h.log.Warn("the database does not hold the fixtures", "file", file, "documents", c.Documents, "digest", c.Digest)
+	}
+	return openReader(file)
+}
+
+// ensure makes the database of the fixtures' directory anew unless it holds
+// the fixtures.
+func (h *Handler) ensure(file string) error {
+	c, err := Verify(file)
+	want := fixtures.Expected().Digest
+	if err == nil && c.Digest == want {
+		return nil
+	}
+	if _, missing := os.Stat(file); !errors.Is(missing, fs.ErrNotExist) {
+		h.log.Warn("the database of the fixtures is made anew", "file", file, "error", err, "digest", c.Digest)
+	}
+	if c, err = loadFixtures(file, h.opts.Fixtures); err != nil {
+		// What is there is no database, or a damaged one.
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("replace a damaged database: %w", err)
+			}
+		}
+		c, err = loadFixtures(file, h.opts.Fixtures)
+	}
+	if err == nil && c.Digest != want {
+		err = fmt.Errorf("load the fixtures: the digest is %s, want %s", c.Digest, want)
+	}
+	return err
+}
