@@ -53,6 +53,10 @@ type Options struct {
 	Variants []string // of our servers, instead of the experiment's own choice
 	Subjects []Remote // servers that run already, beside them
 
+	// Refused says of the variants that can't run on this machine why not;
+	// an experiment leaves them out and remarks it.
+	Refused map[string]string
+
 	LinkMbit float64 // speed of the network in 10^6 bits a second; 0: not known
 
 	Binary   string // the weighstone program; empty: this one

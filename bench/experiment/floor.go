@@ -20,7 +20,7 @@ func floor() Experiment {
 		Held: "A file of 100 bytes; 64 kept connections, each asking again as soon as it has its answer; the server on one core, the " +
 			"client on another; at least eleven rounds in which all servers run right after each other. The real servers have one " +
 			"event loop, no access log, sendfile and, where they have one, a cache of open files. In the second part the heads of " +
-			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before.",
+			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before. The third part has 512 connections.",
 		NotRepeated: "Nothing published stands beside these figures: the floor does.",
 		design:      designFloor,
 	}
@@ -71,7 +71,24 @@ func designFloor(l *lab) (*design, error) {
 		cells = append(cells, c)
 	}
 	d.addTable("mixed heads and paths", cells)
+	d.addTable("512 connections", l.manyConnections(same, duration))
 	return d, nil
+}
+
+// manyConnections are the cells of the floor and the loops whose promise it is
+// to bear more than 64 connections.
+func (l *lab) manyConnections(subjects []subject.Subject, duration time.Duration) (cells []*cell) {
+	for _, s := range subjects {
+		switch s.Name() {
+		case "floor", "uring", "epoll", "nginx":
+			cells = append(cells, &cell{
+				name: s.Name() + ", 512 connections", subject: s, handler: "100.html", claims: claimCPU, plan: l.single(hundred),
+				load:   setting{clients: 512, keepalive: true, warmup: duration / 5, duration: duration},
+				proofs: []proof{{hundred, "100.html"}},
+			})
+		}
+	}
+	return cells
 }
 
 // floorSubjects makes the floor, our servers, and the real ones that are
@@ -82,7 +99,11 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		return nil, err
 	}
 	recipes := []subject.Recipe{subject.Floor(program, filepath.Join(root, file), false)}
-	for _, name := range l.variants("accel", "percore", "epoll", "poll", "select", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "uring", "epoll", "poll", "select", "fasthttp", "fiber", "nethttp") {
+		if reason := l.Refused[name]; reason != "" {
+			d.remarks = append(d.remarks, reason)
+			continue
+		}
 		recipes = append(recipes, subject.Weighstone(l.Binary, name, append([]string{"--fixtures", l.Fixtures}, flags...)...))
 	}
 	for _, peer := range subject.Peers() {
@@ -106,7 +127,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 }
 
 // addTable adds a unit in which every cell is compared with the first, the
-// floor, and epoll with nginx.
+// floor, epoll with nginx, and uring with epoll.
 func (d *design) addTable(part string, cells []*cell) {
 	d.units = append(d.units, cells)
 	by := map[string]*cell{}
@@ -116,8 +137,10 @@ func (d *design) addTable(part string, cells []*cell) {
 			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to the floor, %s", c.subject.Name(), part), a: c, b: cells[0], metric: claimCPU})
 		}
 	}
-	if by["epoll"] != nil && by["nginx"] != nil {
-		d.compare = append(d.compare, comparison{name: "epoll to nginx, " + part, a: by["epoll"], b: by["nginx"], metric: claimCPU})
+	for _, pair := range [][2]string{{"epoll", "nginx"}, {"uring", "epoll"}} {
+		if a, b := by[pair[0]], by[pair[1]]; a != nil && b != nil {
+			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to %s, %s", pair[0], pair[1], part), a: a, b: b, metric: claimCPU})
+		}
 	}
 }
 

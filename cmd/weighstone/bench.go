@@ -82,7 +82,8 @@ func (c *benchRunCmd) Run(s *streams) error {
 func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 	o := experiment.Options{
 		Quick: c.Quick, Variants: c.Variants, Fixtures: c.Fixtures, OutDir: c.Out,
-		Seed: c.Seed, LinkMbit: c.LinkMbit, Command: s.args, Log: s.log(),
+		Refused: refused(),
+		Seed:    c.Seed, LinkMbit: c.LinkMbit, Command: s.args, Log: s.log(),
 	}
 	if c.LinkMbit < 0 {
 		return o, usagef("--link-mbit: expected a number above 0, but got %v", c.LinkMbit)
@@ -138,4 +139,15 @@ func (c *benchListCmd) Run(s *streams) error {
 		fmt.Fprintf(w, "%s\t%s\n", r.Name, r.Question)
 	}
 	return w.Flush()
+}
+
+// refused says of the variants that can't run here why not.
+func refused() map[string]string {
+	reasons := map[string]string{}
+	for _, v := range servers.All() {
+		if err := v.Runs(); err != nil {
+			reasons[v.Name] = err.Error()
+		}
+	}
+	return reasons
 }
