@@ -57,6 +57,13 @@ func (x *Exchange) SendFile(f *os.File, offset, length int64) {
 	x.Out.Body = Body{Kind: BodyFile, File: f, Offset: offset, Length: length}
 }
 
+// SendShared is SendFile of a file that stays the handler's, open as long as
+// anything refers to it. Its own offset is not used.
+func (x *Exchange) SendShared(f *os.File, offset, length int64) {
+	x.SendFile(f, offset, length)
+	x.Out.Body.Shared = true
+}
+
 // SendStream answers with what r yields: length bytes, or, if length is
 // negative, up to io.EOF, which the engine frames by chunks or by closing.
 // The exchange owns r: the engine closes it exactly once, whether all was

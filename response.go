@@ -60,18 +60,20 @@ type Body struct {
 	Kind   BodyKind
 	Page   *Page
 	File   *os.File
+	Shared bool  // File is its handler's, which other exchanges send too: nobody closes or moves it
 	Offset int64 // where in File
 	Length int64 // in bytes; -1 for a stream of unknown length
 	Stream io.ReadCloser
 }
 
-// Close closes the file or stream, if there is one. Engines call it once per
+// Close closes the file, unless it is shared, or stream, if there is one. Engines call it once per
 // exchange, after the last byte or the loss of the connection; a second call
 // does nothing.
 func (b *Body) Close() error {
 	f, s := b.File, b.Stream
 	b.File, b.Stream = nil, nil
 	switch {
+	case f != nil && b.Shared:
 	case f != nil:
 		return f.Close()
 	case s != nil:

@@ -105,6 +105,10 @@ func common() []string {
 	return []string{
 		"--no-keep-alive: each connection is closed after its first reply",
 		"--requests-per-conn: N: each connection is closed after so many replies",
+		"--file-cache: none, descriptor (files stay open), memory (files up to 64 KiB; this is what is meant without the flag, but for --send write, sendfile and mmap, which keep none)",
+		"--override-files: NAME: a file looked for in every directory along the path of every request; one with directives is answered 500",
+		"--access-log-format: common or combined",
+		"--access-log-buffer: bytes of lines that wait to be written together, a second at most; 0 for a write each",
 		"--defer-accept: the kernel holds a connection back until its first bytes are there (TCP_DEFER_ACCEPT)",
 	}
 }

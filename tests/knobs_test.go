@@ -3,6 +3,8 @@ package tests
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -175,4 +177,78 @@ func status(t *testing.T, addr string) (report map[string]any) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	return report
+}
+
+// opened is a look-up of a file of the content, or of an override file.
+var opened = regexp.MustCompile(`openat\(\d+<.*"(file500\.html|\.htaccess)"`)
+
+// TestFileCache: a file is opened for each request, once, or once with all of
+// its content read; override files are looked for at every request.
+func TestFileCache(t *testing.T) {
+	need(t, "strace")
+	const requests = 20
+	ask := func(addr string) {
+		file := content(t, "standard/file500.html")
+		c, err := dial(addr, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		for range requests {
+			if err := c.send(get("/standard/file500.html")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.receive(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		flags                       []string
+		files, overrides, sendfiles int
+	}{
+		{[]string{"--file-cache", "none"}, requests, 0, requests},
+		{[]string{"--file-cache", "descriptor"}, 1, 0, requests},
+		{[]string{"--file-cache", "memory"}, 1, 0, 0},
+		{nil, 1, 0, 0},
+		{[]string{"--override-files", ".htaccess"}, 1, 2 * requests, 0}, // in / and /standard/
+	} {
+		// Without -s 0: the names are wanted.
+		log := filepath.Join(t.TempDir(), "trace")
+		s := serveUnder(t, []string{"strace", "-f", "-qq", "--seccomp-bpf", "-yy", "-e", "trace=openat,sendfile", "-o", log}, "epoll", c.flags...)
+		before := len(openedIn(t, log))
+		ask(s.addr)
+		s.stop()
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, overrides := 0, 0
+		for _, name := range openedIn(t, log)[before:] {
+			if name == ".htaccess" {
+				overrides++
+			} else {
+				files++
+			}
+		}
+		sendfiles := strings.Count(string(b), "sendfile(")
+		if files != c.files || overrides != c.overrides || sendfiles != c.sendfiles {
+			t.Errorf("%v: for %d requests the file is opened %d times, overrides looked for %d times, %d sendfiles; want %d, %d, %d",
+				c.flags, requests, files, overrides, sendfiles, c.files, c.overrides, c.sendfiles)
+		}
+	}
+}
+
+// openedIn lists what has been looked up so far: fixtures are verified at the
+// start.
+func openedIn(t *testing.T, log string) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range opened.FindAllSubmatch(b, -1) {
+		names = append(names, string(m[1]))
+	}
+	return names
 }

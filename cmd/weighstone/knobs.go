@@ -21,6 +21,8 @@ type knobFlags struct {
 	Engine          string `enum:",epoll,nethttp,fasthttp,fiber" default:"" placeholder:"epoll|nethttp|fasthttp|fiber" help:"What each process is."`
 	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
 	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
+	FileCache       string `enum:",none,descriptor,memory" default:"" placeholder:"none|descriptor|memory" help:"What is kept of files between requests: nothing, open descriptors, or contents."`
+	OverrideFiles   string `placeholder:"NAME" help:"Look for a file of this name in every directory along the path of every request, as Apache does for .htaccess."`
 	ConnsPerAddr    int    `placeholder:"N" help:"Connections of one client address at a time; what is above is closed at accept."`
 	DeferAccept     bool   `help:"Have the kernel hold a connection back until its first bytes are there (TCP_DEFER_ACCEPT)."`
 }
@@ -42,6 +44,8 @@ func (k *knobFlags) set() []string {
 		{"--no-keep-alive", !k.KeepAlive},
 		{"--requests-per-conn", k.RequestsPerConn != 0},
 		{"--conns-per-addr", k.ConnsPerAddr != 0},
+		{"--file-cache", k.FileCache != ""},
+		{"--override-files", k.OverrideFiles != ""},
 		{"--defer-accept", k.DeferAccept},
 	} {
 		if f.on {
@@ -57,6 +61,9 @@ func (k *knobFlags) check(v *servers.Variant) error {
 		if !v.Has(flag) {
 			return fmt.Errorf("%s has no %s: its knobs are\n  %s", v.Name, flag, strings.Join(v.Knobs, "\n  "))
 		}
+	}
+	if k.FileCache == "memory" && k.ofFiles() {
+		return fmt.Errorf("--send %s and --file-cache memory contradict each other: a file in memory leaves from there", k.Send)
 	}
 	return nil
 }
@@ -77,14 +84,27 @@ func (k *knobFlags) knobs() weighstone.Knobs {
 	}
 }
 
-// memoryLimit is the largest file that is kept in memory, as [static.Options]
-// has it: none when files are to leave in a way of their own.
-func (k *knobFlags) memoryLimit() int64 {
-	switch k.Send {
-	case "write", "sendfile", "mmap":
-		return -1
+// keptOpen is how many descriptors of files --file-cache descriptor keeps:
+// room is left for connections where there are 1,024 in all.
+const keptOpen = 256
+
+// fileCache says what is kept of files, as [static.Options] has it. Those that
+// are to leave in a way of their own are not kept in memory.
+func (k *knobFlags) fileCache() (memory int64, descriptors int) {
+	switch {
+	case k.FileCache == "memory":
+		return 0, 0
+	case k.FileCache == "descriptor":
+		return -1, keptOpen
+	case k.FileCache == "none", k.ofFiles():
+		return -1, 0
 	}
-	return 0
+	return 0, 0
+}
+
+// ofFiles says that the send path is one for files, not for memory.
+func (k *knobFlags) ofFiles() bool {
+	return k.Send == "write" || k.Send == "sendfile" || k.Send == "mmap"
 }
 
 // A batch is a number of connections; "all" is negative.

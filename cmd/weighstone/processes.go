@@ -19,7 +19,7 @@ const workerName = "weighstone-worker"
 // workerCommand is how the server's processes are started. Engines that the
 // worker does not link are run by this program.
 func (v *service) workerCommand() (*weighstone.WorkerCommand, error) {
-	app := worker.Application{Site: v.about, AccessLog: v.cmd.AccessLog}
+	app := worker.Application{Site: v.about, AccessLog: v.cmd.accessLog()}
 	arg, err := app.Argument()
 	if err != nil {
 		return nil, err

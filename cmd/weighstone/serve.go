@@ -24,13 +24,15 @@ type serveCmd struct {
 	Workers int    `placeholder:"N" help:"Loops of an event variant, GOMAXPROCS of a goroutine variant."`
 	Backlog int    `placeholder:"N" help:"Length of the accept queue; the kernel caps it at net.core.somaxconn."`
 
-	Admin     string `placeholder:"ADDR" help:"Answer operators there too: /health, /metrics for Prometheus, /debug/pprof/."`
-	AccessLog string `placeholder:"FILE|-" help:"Write the common log format to FILE, or with - to stderr. SIGUSR1 reopens it."`
-	Fixtures  string `placeholder:"DIR" help:"The content; written there if it is empty or absent. By default in the user's cache."`
-	PIDFile   string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
-	Root      string `placeholder:"DIR" help:"Serve the files of DIR too, before the built-in ones."`
-	CGIBin    string `name:"cgi-bin" placeholder:"DIR" help:"Run the programs of DIR too, before the built-in ones."`
-	DB        string `name:"db" placeholder:"FILE" help:"Serve the documents of this database at /db/; made of the fixtures if it is not there. By default the fixtures directory's own."`
+	Admin           string `placeholder:"ADDR" help:"Answer operators there too: /health, /metrics for Prometheus, /debug/pprof/."`
+	AccessLog       string `placeholder:"FILE|-" help:"Log requests to FILE, or with - to stderr. SIGUSR1 reopens it."`
+	AccessLogFormat string `enum:"common,combined" default:"common" placeholder:"common|combined" help:"Format of the access log."`
+	AccessLogBuffer size   `default:"64KiB" help:"Lines of the access log that wait to be written together, a second at most; 0 for none."`
+	Fixtures        string `placeholder:"DIR" help:"The content; written there if it is empty or absent. By default in the user's cache."`
+	PIDFile         string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
+	Root            string `placeholder:"DIR" help:"Serve the files of DIR too, before the built-in ones."`
+	CGIBin          string `name:"cgi-bin" placeholder:"DIR" help:"Run the programs of DIR too, before the built-in ones."`
+	DB              string `name:"db" placeholder:"FILE" help:"Serve the documents of this database at /db/; made of the fixtures if it is not there. By default the fixtures directory's own."`
 
 	HeaderTimeout time.Duration `default:"10s" help:"From the first byte to the end of the head."`
 	BodyTimeout   time.Duration `default:"30s" help:"From the end of the head to that of the body."`
@@ -61,6 +63,15 @@ func (c *serveCmd) Validate() error {
 		}
 	}
 	return c.Apps.check()
+}
+
+// accessLog is the access log as asked for.
+func (c *serveCmd) accessLog() accesslog.Options {
+	o := accesslog.Options{Name: c.AccessLog, Combined: c.AccessLogFormat == "combined", Buffer: int(c.AccessLogBuffer)}
+	if o.Buffer == 0 {
+		o.Buffer = -1
+	}
+	return o
 }
 
 // A service is one serving process with what it owns.
@@ -161,7 +172,7 @@ func (v *service) prepare(s *streams) (err error) {
 		return err
 	}
 	if c.AccessLog != "" && v.variant.Family != servers.Process {
-		if v.access, err = accesslog.Open(c.AccessLog, s.err, v.log); err != nil {
+		if v.access, err = accesslog.Open(c.accessLog(), s.err, v.log); err != nil {
 			return err
 		}
 	}

@@ -27,9 +27,10 @@ func (v *service) assemble() (err error) {
 	}
 	v.about = site.Config{
 		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
-		CGITimeout: c.CGITimeout, Memory: c.Knobs.memoryLimit(), MaxBody: int64(c.MaxBody),
-		DB: c.DB,
+		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody),
+		DB: c.DB, Override: c.Knobs.OverrideFiles,
 	}
+	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
 	if v.variant.Family == servers.Process {
 		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
 		return nil

@@ -39,8 +39,12 @@ func (m memory) readable(int64) bool { return true }
 
 func (m memory) drop() {}
 
-// disk is a body that is an open file, which the exchange gets with it.
-type disk struct{ file *os.File }
+// disk is a body that is an open file, which the exchange gets with it unless it
+// is shared.
+type disk struct {
+	file   *os.File
+	shared bool
+}
 
 func (d disk) whole(x *weighstone.Exchange, fa *facts) { d.part(x, fa, span{0, fa.size}) }
 
@@ -48,7 +52,11 @@ func (d disk) part(x *weighstone.Exchange, fa *facts, s span) {
 	x.Out.Type = fa.contentType
 	fa.add(x)
 	x.AddField("Accept-Ranges", "bytes")
-	x.SendFile(d.file, s.first, s.length)
+	if d.shared {
+		x.SendShared(d.file, s.first, s.length)
+	} else {
+		x.SendFile(d.file, s.first, s.length)
+	}
 }
 
 func (d disk) read(dst []byte, s span) ([]byte, error) {
@@ -63,7 +71,11 @@ const maxGathered = 64 << 10
 
 func (d disk) readable(n int64) bool { return n <= maxGathered }
 
-func (d disk) drop() { d.file.Close() }
+func (d disk) drop() {
+	if !d.shared {
+		d.file.Close()
+	}
+}
 
 // answer fills the response of x with b, or with what its preconditions and
 // its range make of it.

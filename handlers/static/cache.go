@@ -3,13 +3,14 @@ package static
 import (
 	"hash/maphash"
 	"maps"
+	"os"
 	"sync"
 	"sync/atomic"
 
 	"github.com/weighstone/weighstone"
 )
 
-// An entry is one file in memory under one path. It never changes, but for
+// An entry is one file, in memory or open, under one path. It never changes, but for
 // when it was last checked; a new version of the file is a new entry.
 type entry struct {
 	path string // as requested
@@ -19,7 +20,8 @@ type entry struct {
 	unsettled bool // so young that a later change could look the same
 
 	facts facts
-	page  *weighstone.Page
+	page  *weighstone.Page // nil if it is open
+	file  *os.File
 
 	checked atomic.Int64 // when it was last found unchanged, as Handler.now gives it
 }
@@ -30,7 +32,12 @@ type entry struct {
 const entryOverhead = 1 << 10
 
 // cost is what e counts for in the budget, in bytes.
-func (e *entry) cost() int64 { return costOf(e.path, int64(len(e.page.Bytes))) }
+func (e *entry) cost() int64 {
+	if e.page == nil {
+		return costOf(e.path, 0)
+	}
+	return costOf(e.path, int64(len(e.page.Bytes)))
+}
 
 func costOf(path string, size int64) int64 { return size + int64(len(path)) + entryOverhead }
 
@@ -70,36 +77,55 @@ func (c *cache) fits(path string, size int64) bool {
 	return c.used+costOf(path, size) <= c.budget
 }
 
-// put adds e in the place of what has the same path, if it fits.
-func (c *cache) put(e *entry) {
+// put adds e in the place of what has the same path, which it returns, if it
+// fits.
+func (c *cache) put(e *entry) (before *entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shard := &c.shard[maphash.String(c.seed, e.path)%shards]
 	old := *shard.Load()
 	used := c.used + e.cost()
-	if before := old[e.path]; before != nil {
+	if before = old[e.path]; before != nil {
 		used -= before.cost()
 	}
 	if used > c.budget {
-		return
+		return nil, false
 	}
 	changed := maps.Clone(old)
 	changed[e.path] = e
 	shard.Store(&changed)
 	c.used = used
+	return before, true
 }
 
-// drop removes e, unless its path has another entry by now.
-func (c *cache) drop(e *entry) {
+// drop removes e, unless its path has another entry by now, and says whether it
+// has.
+func (c *cache) drop(e *entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shard := &c.shard[maphash.String(c.seed, e.path)%shards]
 	old := *shard.Load()
 	if old[e.path] != e {
-		return
+		return false
 	}
 	changed := maps.Clone(old)
 	delete(changed, e.path)
 	shard.Store(&changed)
 	c.used -= e.cost()
+	return true
+}
+
+// close closes the files that are kept open.
+func (c *cache) close() (first error) {
+	for i := range c.shard {
+		for _, e := range *c.shard[i].Load() {
+			if e.file == nil {
+				continue
+			}
+			if err := e.file.Close(); err != nil && first == nil {
+				first = err
+			}
+		}
+	}
+	return first
 }

@@ -71,14 +71,40 @@ func (h *Handler) serveFile(x *weighstone.Exchange, root int, name string, f *os
 			return
 		case loaded:
 			f.Close()
-			h.cache.put(e)
+			h.put(e)
 			answer(x, &e.facts, memory{e.page})
 			return
 		}
 		info = after
 	}
 	fa := fileFacts(name, info)
-	answer(x, &fa, disk{f})
+	answer(x, &fa, disk{file: f, shared: h.keep(e, f, info, &fa)})
+}
+
+// keep keeps f open under the path of e, if there is room, and says so.
+func (h *Handler) keep(e *entry, f *os.File, info fs.FileInfo, fa *facts) bool {
+	if h.spare.Add(-1) < 0 {
+		h.spare.Add(1)
+		return false
+	}
+	e.file, e.facts, e.version = f, *fa, versionOf(info)
+	e.unsettled = e.version.young(time.Now())
+	e.checked.Store(int64(h.now()))
+	if !h.put(e) {
+		e.file = nil
+		h.spare.Add(1)
+		return false
+	}
+	return true
+}
+
+// put adds e to the cache, if it fits. What had its path is dropped.
+func (h *Handler) put(e *entry) bool {
+	before, ok := h.cache.put(e)
+	if before != nil && before.file != nil {
+		h.spare.Add(1)
+	}
+	return ok
 }
 
 // loadAttempts is how often a file is read again that changes meanwhile.

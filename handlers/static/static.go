@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,18 @@ type Options struct {
 	// disk. 0 means 64 MiB.
 	MemoryTotal int64
 
+	// Descriptors is how many files that are not kept in memory stay open
+	// between requests; 0 for none.
+	Descriptors int
+
+	// Override names a file, beginning with a dot, that is looked up for every
+	// request in each directory from the root down to that of the path, as
+	// Apache looks for .htaccess. Nothing is done with what stands in it: one
+	// that has more than comments (lines that begin with "#") and empty lines
+	// is answered 500, for the reply would not be what its author wants. Empty
+	// for none.
+	Override string
+
 	// Log receives what an operator must know; nil discards it.
 	Log *slog.Logger
 }
@@ -52,11 +65,13 @@ const (
 // A Handler serves files to any number of goroutines. It implements
 // [weighstone.Handler] and blocks for nothing but the file system.
 type Handler struct {
-	roots []*os.Root
-	limit int64
-	cache *cache
-	log   *slog.Logger
-	now   func() time.Duration // since the handler was made
+	roots    []*os.Root
+	limit    int64
+	cache    *cache
+	spare    atomic.Int64 // files that may still be kept open
+	override string
+	log      *slog.Logger
+	now      func() time.Duration // since the handler was made
 
 	complained atomic.Int64 // when a failure was last logged, as now gives it
 }
@@ -66,6 +81,9 @@ type Handler struct {
 func New(opts Options) (*Handler, error) {
 	if len(opts.Roots) == 0 {
 		return nil, fmt.Errorf("serve files: no directory given")
+	}
+	if name := opts.Override; name != "" && (name[0] != '.' || strings.ContainsAny(name, "/\x00") || strings.Trim(name, ".") == "") {
+		return nil, fmt.Errorf("serve files: the override file %q must have a name that begins with a dot, so that it is not served itself", name)
 	}
 	if opts.MemoryLimit == 0 {
 		opts.MemoryLimit = defaultMemoryLimit
@@ -78,11 +96,12 @@ func New(opts Options) (*Handler, error) {
 	}
 	start := time.Now()
 	h := &Handler{
-		limit: opts.MemoryLimit,
+		limit: opts.MemoryLimit, override: opts.Override,
 		cache: newCache(opts.MemoryTotal),
 		log:   opts.Log,
 		now:   func() time.Duration { return time.Since(start) },
 	}
+	h.spare.Store(int64(opts.Descriptors))
 	h.complained.Store(int64(-checkEvery))
 	for _, dir := range opts.Roots {
 		root, err := os.OpenRoot(dir)
@@ -95,10 +114,11 @@ func New(opts Options) (*Handler, error) {
 	return h, nil
 }
 
-// Close gives back the descriptors of the roots. No exchange may be served
+// Close gives back the descriptors of the roots and of what is kept open. No
+// exchange may be served
 // during or after it; files that exchanges still send are not touched.
 func (h *Handler) Close() error {
-	var first error
+	first := h.cache.close()
 	for _, root := range h.roots {
 		if err := root.Close(); err != nil && first == nil {
 			first = err
@@ -110,6 +130,9 @@ func (h *Handler) Close() error {
 // Serve answers x with the file at x.In.Path, which [weighstone.Site.Find] has
 // decoded and normalised.
 func (h *Handler) Serve(x *weighstone.Exchange) {
+	if h.override != "" && !h.passes(x) {
+		return
+	}
 	e := h.cache.get(x.In.Path)
 	if e == nil {
 		h.open(x)
@@ -119,9 +142,13 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 	switch {
 	case !ok:
 		h.open(x)
+	case e.file != nil:
+		answer(x, &e.facts, disk{file: e.file, shared: true})
 	case unconditional(x.In.Fields):
 		x.SendPage(e.page)
-		x.Out.Fresh = fresh
+		if h.override == "" { // else it is looked up for every request
+			x.Out.Fresh = fresh
+		}
 	default:
 		answer(x, &e.facts, memory{e.page})
 	}
@@ -140,8 +167,16 @@ func (h *Handler) current(e *entry) (fresh time.Duration, ok bool) {
 	case h.unchanged(e):
 		return checkEvery, true
 	}
-	h.cache.drop(e)
+	h.forget(e)
 	return 0, false
+}
+
+// forget drops e from the cache. A file that it kept open is closed by the
+// collector when the last exchange that sends it is over.
+func (h *Handler) forget(e *entry) {
+	if h.cache.drop(e) && e.file != nil {
+		h.spare.Add(1)
+	}
 }
 
 // unchanged looks whether the path of e still names the version in memory.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestExchangeAllocatesNothing(t *testing.T) {
-	l, err := Open("-", io.Discard, nil)
+	l, err := Open(Options{Name: "-", Combined: true}, io.Discard, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

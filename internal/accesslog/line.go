@@ -13,7 +13,10 @@ import (
 //
 // The size is that of the body, "-" for none. The identity (RFC 1413) and the
 // user are not known.
-func appendLine(b []byte, in *weighstone.Request, stamp []byte, status int, sent int64) []byte {
+//
+// The combined format of NCSA httpd and Apache ends with Referer and User-Agent
+// in quotes, "-" for none.
+func appendLine(b []byte, in *weighstone.Request, stamp []byte, status int, sent int64, combined bool) []byte {
 	if addr := in.Remote.Addr(); addr.IsValid() {
 		b = addr.Unmap().AppendTo(b)
 	} else {
@@ -39,7 +42,25 @@ func appendLine(b []byte, in *weighstone.Request, stamp []byte, status int, sent
 	} else {
 		b = append(b, '-')
 	}
+	if combined {
+		b = appendQuoted(b, in.Fields, "Referer")
+		b = appendQuoted(b, in.Fields, "User-Agent")
+	}
 	return append(b, '\n')
+}
+
+// appendQuoted appends a header line's value in quotes. Of a head that was
+// never understood there are no lines.
+func appendQuoted(b []byte, fields weighstone.Fields, name string) []byte {
+	var value []byte
+	if fields != nil {
+		value = fields.Get(name)
+	}
+	b = append(b, ` "`...)
+	if value == nil {
+		b = append(b, '-')
+	}
+	return append(appendEscaped(b, value), '"')
 }
 
 // appendEscaped appends s, which a stranger chose, in the manner of Apache's

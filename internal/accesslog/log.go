@@ -1,5 +1,5 @@
-// Package accesslog writes the common log format of NCSA httpd, a line for each
-// answered request.
+// Package accesslog writes the common or the combined log format of NCSA httpd,
+// a line for each answered request.
 package accesslog
 
 import (
@@ -13,9 +13,21 @@ import (
 	"github.com/weighstone/weighstone"
 )
 
-// Size of the buffer in bytes: when a line does not fit, the worker that has
-// it writes out what is there. At 80 bytes a line that is one write in 800
-// requests.
+// Options say what a log is like.
+type Options struct {
+	// Name is of the file, which is made if there is none; "-" means stderr.
+	Name string
+
+	// Combined adds Referer and User-Agent to each line.
+	Combined bool
+
+	// Buffer is how many bytes of lines wait to be written together: when a
+	// line does not fit, the worker that has it writes out what is there. 0
+	// means 64 KiB, at 80 bytes a line one write in 800 requests; negative
+	// none, a write for each line.
+	Buffer int
+}
+
 const bufferSize = 64 << 10
 
 // flushEvery is how old a line can get before it is written.
@@ -26,9 +38,11 @@ const flushEvery = time.Second
 // appending: so two processes can share a file and no line is torn. It
 // implements [weighstone.AccessLog] and lives until [Log.Close].
 type Log struct {
-	name string // empty when out is not ours to reopen
-	log  *slog.Logger
-	now  func() time.Time
+	name     string // empty when out is not ours to reopen
+	combined bool
+	room     int // bytes of lines that may wait
+	log      *slog.Logger
+	now      func() time.Time
 
 	mu      sync.Mutex
 	out     io.Writer
@@ -42,19 +56,23 @@ type Log struct {
 	done chan struct{}
 }
 
-// Open appends to the file called name, which it makes if there is none; "-"
-// means stderr. What goes wrong later is told to log.
-func Open(name string, stderr io.Writer, log *slog.Logger) (*Log, error) {
+// Open appends to the file of the options, or to stderr. What goes wrong later
+// is told to log.
+func Open(o Options, stderr io.Writer, log *slog.Logger) (*Log, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{log: log, now: time.Now, out: stderr, buf: make([]byte, 0, bufferSize), stop: make(chan struct{}), done: make(chan struct{})}
-	if name != "-" {
-		f, err := openFile(name)
+	room := max(o.Buffer, 0)
+	if o.Buffer == 0 {
+		room = bufferSize
+	}
+	l := &Log{combined: o.Combined, room: room, log: log, now: time.Now, out: stderr, buf: make([]byte, 0, room), stop: make(chan struct{}), done: make(chan struct{})}
+	if o.Name != "-" {
+		f, err := openFile(o.Name)
 		if err != nil {
 			return nil, fmt.Errorf("open access log: %w", err)
 		}
-		l.name, l.out = name, f
+		l.name, l.out = o.Name, f
 	}
 	go l.flushInTime()
 	return l, nil
@@ -69,9 +87,15 @@ func (l *Log) Exchange(x *weighstone.Exchange, status int, sent int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	start := len(l.buf)
-	l.buf = appendLine(l.buf, &x.In, l.stamp.at(l.now()), status, sent)
+	l.buf = appendLine(l.buf, &x.In, l.stamp.at(l.now()), status, sent, l.combined)
 	l.pending++
-	if len(l.buf) <= bufferSize || start == 0 {
+	switch {
+	case len(l.buf) <= l.room:
+		return
+	case l.room == 0:
+		l.flush()
+		return
+	case start == 0:
 		return
 	}
 	// The new line stays behind, so that the buffer seldom grows.

@@ -40,9 +40,66 @@ func TestLine(t *testing.T) {
 		{"", "", 408, 20, `192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "-" 408 20`},
 	} {
 		var s stamp
-		got := string(appendLine(nil, &exchange(c.method, c.target).In, s.at(at), c.status, c.sent))
+		got := string(appendLine(nil, &exchange(c.method, c.target).In, s.at(at), c.status, c.sent, false))
 		if got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
+		}
+	}
+}
+
+// fields are the lines of one request.
+type fields map[string]string
+
+func (f fields) Get(name string) []byte {
+	if v, ok := f[name]; ok {
+		return []byte(v)
+	}
+	return nil
+}
+
+func (f fields) Each(weighstone.FieldSink) {}
+
+// TestCombinedLine: the format is Apache's, to the byte.
+func TestCombinedLine(t *testing.T) {
+	at := time.Date(2000, 10, 10, 13, 55, 36, 0, time.FixedZone("", -7*3600))
+	const line = `192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 2326`
+	for want, f := range map[string]weighstone.Fields{
+		line + ` "http://www.example.com/start.html" "Mozilla/4.08 [en] (Win98; I ;Nav)"`: fields{
+			"Referer": "http://www.example.com/start.html", "User-Agent": "Mozilla/4.08 [en] (Win98; I ;Nav)"},
+		line + ` "-" "wrk"`:          fields{"User-Agent": "wrk"},
+		line + ` "" "-"`:             fields{"Referer": ""},
+		line + ` "\" x \x1b" "a\\b"`: fields{"Referer": "\" x \x1b", "User-Agent": `a\b`},
+		line + ` "-" "-"`:            nil,
+	} {
+		var s stamp
+		x := exchange("GET", "/")
+		x.In.Fields = f
+		if got := string(appendLine(nil, &x.In, s.at(at), 200, 2326, true)); got != want+"\n" {
+			t.Errorf("got  %swant %s", got, want)
+		}
+	}
+}
+
+// TestBuffer: lines are written when the buffer has no room for one more, and
+// without one each at once.
+func TestBuffer(t *testing.T) {
+	const lines = 100
+	for buffer, most := range map[int]int{-1: lines, 1000: lines/10 + 1, 0: 1} {
+		var out recorder
+		l, err := Open(Options{Name: "-", Buffer: buffer}, &out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range lines {
+			l.Exchange(exchange("GET", "/100.html"), 200, 100) // 81 bytes
+		}
+		before := len(out.writes)
+		l.Close()
+		if n := len(out.writes); n > most+1 || buffer < 0 && before != lines {
+			t.Errorf("buffer %d: %d writes for %d lines, %d before the end", buffer, n, lines, before)
+		}
+		if n := strings.Count(strings.Join(out.writes, ""), "\n"); n != lines {
+			t.Errorf("buffer %d: %d lines", buffer, n)
 		}
 	}
 }
@@ -50,7 +107,7 @@ func TestLine(t *testing.T) {
 func TestLinesEqualRequestsFromManyGoroutines(t *testing.T) {
 	const workers, each = 8, 2000
 	name := filepath.Join(t.TempDir(), "access.log")
-	l, err := Open(name, nil, nil)
+	l, err := Open(Options{Name: name}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +145,7 @@ func TestLinesEqualRequestsFromManyGoroutines(t *testing.T) {
 
 func TestFlushesInTime(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "access.log")
-	l, err := Open(name, nil, nil)
+	l, err := Open(Options{Name: name}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +160,7 @@ func TestFlushesInTime(t *testing.T) {
 
 func TestNewLineNeverSplits(t *testing.T) {
 	var out recorder
-	l, err := Open("-", &out, nil)
+	l, err := Open(Options{Name: "-"}, &out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +181,7 @@ func TestNewLineNeverSplits(t *testing.T) {
 
 func TestLostLinesAreCounted(t *testing.T) {
 	out := recorder{err: errors.New("disk full")}
-	l, err := Open("-", &out, nil)
+	l, err := Open(Options{Name: "-"}, &out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +195,13 @@ func TestLostLinesAreCounted(t *testing.T) {
 
 func TestOpenAndReopenErrors(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	if _, err := Open(filepath.Join(dir, "log"), nil, nil); err == nil {
+	if _, err := Open(Options{Name: filepath.Join(dir, "log")}, nil, nil); err == nil {
 		t.Error("opened in a directory that does not exist")
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(filepath.Join(dir, "log"), nil, nil)
+	l, err := Open(Options{Name: filepath.Join(dir, "log")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/netconn"
 )
 
 // A stream is the file or stream of a reply, as the library reads it. Closing
@@ -13,7 +14,7 @@ import (
 type stream struct {
 	engine *Engine
 	x      *Exchange
-	part   io.LimitedReader // of the file, for sendfile
+	part   netconn.FilePart // for sendfile; without a file for a stream
 	sent   int64
 }
 
@@ -23,13 +24,7 @@ func (e *Engine) replyStream(x *Exchange) {
 	x.stream = stream{engine: e, x: x}
 	s := &x.stream
 	if body.Kind == weighstone.BodyFile {
-		if _, err := body.File.Seek(body.Offset, io.SeekStart); err != nil {
-			e.hub.Log.Error("file is not seekable", "error", err)
-			x.Fail(500)
-			e.reply(x)
-			return
-		}
-		s.part = io.LimitedReader{R: body.File, N: body.Length}
+		s.part = netconn.FilePart{File: body.File, Offset: body.Offset, Left: body.Length}
 	}
 	if body.Length < 0 && x.In.Minor == 0 {
 		e.replyUntilClose(x)
@@ -40,10 +35,10 @@ func (e *Engine) replyStream(x *Exchange) {
 
 // SupportsBodyWriteTo keeps the library from reading by way of WriteTo what is
 // not a file.
-func (s *stream) SupportsBodyWriteTo() bool { return s.part.R != nil }
+func (s *stream) SupportsBodyWriteTo() bool { return s.part.File != nil }
 
 // WriteTo lets the library send a file with sendfile: its writer hands the
-// limited reader through to the connection.
+// part through to the connection.
 func (s *stream) WriteTo(w io.Writer) (n int64, err error) {
 	if to, ok := w.(io.ReaderFrom); ok {
 		n, err = to.ReadFrom(&s.part)
@@ -58,7 +53,7 @@ func (s *stream) WriteTo(w io.Writer) (n int64, err error) {
 func (s *stream) Read(p []byte) (n int, err error) {
 	body := &s.x.Out.Body
 	switch {
-	case s.part.R != nil:
+	case s.part.File != nil:
 		n, err = s.part.Read(p)
 	case body.Length >= 0 && s.sent == body.Length:
 		return 0, io.EOF // the stream's own end may be late

@@ -31,10 +31,7 @@ func (l *loop) destroy(c *conn) {
 	if l.conns[c.fd] != c {
 		return
 	}
-	if c.rest.File != nil {
-		c.rest.File.Close()
-		c.rest.File = nil
-	}
+	c.rest.Close()
 	c.unmap()
 	l.lists[c.state].remove(c)
 	l.slot.Conns[c.state].Add(-1)

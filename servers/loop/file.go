@@ -53,7 +53,7 @@ func (c *conn) mapFile() bool {
 	if err != nil {
 		return false
 	}
-	r.File.Close()
+	r.Close()
 	c.mapping = mapping
 	c.rest = wire.Rest{Page: mapping[inPage:]}
 	return true
@@ -86,7 +86,7 @@ func (l *loop) sendFile(c *conn) unix.Errno {
 	case n == 0: // the file has shrunk under us: the reply can't be completed
 		return unix.EIO
 	case r.Length == 0:
-		r.File.Close()
+		r.Close()
 		*r = wire.Rest{}
 	}
 	return 0

@@ -11,31 +11,51 @@ import (
 	"github.com/weighstone/weighstone"
 )
 
-// ReadFrom writes what r yields, within the write limit. Part of a file, as an
-// io.LimitedReader of an os.File, is sent by sendfile(2) from the file's
-// offset.
+// A FilePart is part of an open file as a reader. The file's own offset is
+// neither used nor moved, so that several may read one file at a time.
+type FilePart struct {
+	File   *os.File
+	Offset int64
+	Left   int64 // in bytes
+}
+
+// Read implements io.Reader.
+func (p *FilePart) Read(b []byte) (int, error) {
+	if p.Left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := p.File.ReadAt(b[:min(int64(len(b)), p.Left)], p.Offset)
+	p.advance(int64(n))
+	return n, err
+}
+
+func (p *FilePart) advance(n int64) {
+	p.Offset += n
+	p.Left -= n
+}
+
+// ReadFrom writes what r yields, within the write limit. A [FilePart] is sent by
+// sendfile(2).
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	c.enter(weighstone.StateWrite)
-	if part, ok := r.(*io.LimitedReader); ok {
-		if f, ok := part.R.(*os.File); ok {
-			n, err := c.sendFile(f, part.N)
-			part.N -= n
-			if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, unix.EINVAL) {
-				return n, err
-			}
+	if part, ok := r.(*FilePart); ok {
+		n, err := c.sendFile(part)
+		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, unix.EINVAL) {
+			return n, err
 		}
 	}
 	return c.copyFrom(r)
 }
 
-// sendFile sends up to length bytes; fewer without an error if the file is
+// sendFile sends a part of a file; less of it without an error if the file is
 // shorter.
-func (c *Conn) sendFile(f *os.File, length int64) (sent int64, err error) {
-	src, err := f.SyscallConn()
+func (c *Conn) sendFile(part *FilePart) (sent int64, err error) {
+	src, err := part.File.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
-	outer := src.Control(func(from uintptr) { sent, err = c.sendDescriptor(int(from), length) })
+	outer := src.Control(func(from uintptr) { sent, err = c.sendDescriptor(int(from), part.Offset, part.Left) })
+	part.advance(sent)
 	c.slot.Sent(int(sent))
 	if err == nil {
 		err = outer
@@ -43,14 +63,14 @@ func (c *Conn) sendFile(f *os.File, length int64) (sent int64, err error) {
 	return sent, err
 }
 
-func (c *Conn) sendDescriptor(from int, length int64) (sent int64, err error) {
+func (c *Conn) sendDescriptor(from int, offset, length int64) (sent int64, err error) {
 	c.writable.begin()
 	for sent < length {
 		var n int
 		var failed error
 		waited := c.raw.Write(func(to uintptr) bool {
 			for {
-				n, failed = unix.Sendfile(int(to), from, nil, int(min(length-sent, 1<<30)))
+				n, failed = unix.Sendfile(int(to), from, &offset, int(min(length-sent, 1<<30)))
 				if failed != unix.EINTR {
 					return failed != unix.EAGAIN
 				}

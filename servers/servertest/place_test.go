@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 type place struct {
 	Kind  string // which routes it has
 	Root  string // directory of its files; empty for none
+	Open  int    // how many of them stay open between requests, none in memory; 0 for files in memory
 	Lines string // file that gets a byte for each line of the access log; empty for no log
 	Tells string // named pipe on which handlers tell what happens to them; empty for none
 }
@@ -57,7 +59,11 @@ func (p *place) routes() []weighstone.Route {
 func (p *place) site() (site *weighstone.Site, close func(), err error) {
 	routes, close := p.routes(), func() {}
 	if p.Root != "" {
-		files, err := static.New(static.Options{Roots: []string{p.Root}})
+		o := static.Options{Roots: []string{p.Root}, Descriptors: p.Open}
+		if p.Open > 0 {
+			o.MemoryLimit = -1
+		}
+		files, err := static.New(o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -98,7 +104,13 @@ func start(t testing.TB, e servertest.Engine, p place, o weighstone.Options) *se
 	if o, err = p.options(o); err != nil {
 		t.Fatal(err)
 	}
-	return servertest.Start(t, e, site, o)
+	server := servertest.Start(t, e, site, o)
+	if p.Open > 0 {
+		// Before the server's end, which nothing may outlive: what is kept open,
+		// and what was and is the collector's to close.
+		t.Cleanup(func() { close(); runtime.GC() })
+	}
+	return server
 }
 
 // suite starts an engine on the site of bodies and files.

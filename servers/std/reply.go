@@ -106,10 +106,7 @@ func writeBody(w http.ResponseWriter, x *exchange) (sent int64, ok bool) {
 		n, err = w.Write(x.Scratch)
 		return int64(n), err == nil
 	case weighstone.BodyFile:
-		if _, err = body.File.Seek(body.Offset, io.SeekStart); err != nil {
-			return 0, false
-		}
-		sent, err = w.(io.ReaderFrom).ReadFrom(&io.LimitedReader{R: body.File, N: body.Length})
+		sent, err = w.(io.ReaderFrom).ReadFrom(&netconn.FilePart{File: body.File, Offset: body.Offset, Left: body.Length})
 		return sent, err == nil && sent == body.Length
 	}
 	return copyStream(w, body)

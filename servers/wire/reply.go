@@ -13,16 +13,25 @@ import (
 const maxCopied = 16 << 10
 
 // A Rest is what of a reply follows the rendered bytes: the bytes of a page, or
-// part of a file, which the receiver of the Rest closes.
+// part of a file; the receiver of the Rest closes that.
 type Rest struct {
 	Page   []byte
 	File   *os.File
+	Shared bool // File stays open
 	Offset int64
 	Length int64 // of the part of File
 }
 
 // Empty says that nothing follows.
 func (r *Rest) Empty() bool { return len(r.Page) == 0 && r.File == nil }
+
+// Close closes the file, if there is one and it is not shared.
+func (r *Rest) Close() {
+	if r.File != nil && !r.Shared {
+		r.File.Close()
+	}
+	r.File = nil
+}
 
 // Reply appends the reply to dst: the head, and the body unless it is long or
 // in a file; that is the rest. keep says whether the connection can be used
@@ -51,7 +60,7 @@ func (m *Machine) Reply(dst []byte, closing bool) (out []byte, rest Rest, keep b
 	case body.Length == 0:
 		body.Close()
 	case body.Kind == weighstone.BodyFile:
-		rest.File, rest.Offset, rest.Length = body.File, body.Offset, body.Length
+		rest.File, rest.Shared, rest.Offset, rest.Length = body.File, body.Shared, body.Offset, body.Length
 		body.File = nil
 	}
 	sent := body.Length

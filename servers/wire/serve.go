@@ -188,9 +188,7 @@ func (s *Server) write(conn Conn, keep bool) error {
 
 // writeRest sends rendered bytes and then the page or file behind them.
 func (s *Server) writeRest(conn Conn, out []byte, rest *Rest) error {
-	if rest.File != nil {
-		defer rest.File.Close()
-	}
+	defer rest.Close()
 	if err := s.send(conn, out); err != nil {
 		return err
 	}

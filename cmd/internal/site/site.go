@@ -19,14 +19,16 @@ import (
 // A Config is what of the command line the content depends on. Workers get it
 // as JSON.
 type Config struct {
-	Fixtures   string        // directory of the content
-	Root       string        // one whose files come first, or empty
-	CGIBin     string        // one whose programs come first, or empty
-	Programs   string        // directory of the built-in programs, or empty
-	Apps       Apps          // through FastCGI and SCGI
-	CGITimeout time.Duration // life of a program, and of a request to an application
-	Memory     int64         // the largest file kept in memory, as static.Options has it
-	MaxBody    int64         // of a request, in bytes
+	Fixtures    string        // directory of the content
+	Root        string        // one whose files come first, or empty
+	CGIBin      string        // one whose programs come first, or empty
+	Programs    string        // directory of the built-in programs, or empty
+	Apps        Apps          // through FastCGI and SCGI
+	CGITimeout  time.Duration // life of a program, and of a request to an application
+	Memory      int64         // the largest file kept in memory, as static.Options has it
+	Descriptors int           // files kept open
+	Override    string        // name of the files that are looked for along each path, or empty
+	MaxBody     int64         // of a request, in bytes
 
 	DB string // the database of documents; empty for the fixtures' own
 }
@@ -55,7 +57,7 @@ type Content struct {
 // tells; parts are those of the mechanisms that this program has linked.
 func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part) (*Content, error) {
 	roots := present(c.Root, c.Fixtures)
-	files, err := static.New(static.Options{Roots: roots, MemoryLimit: c.Memory, Log: log})
+	files, err := static.New(static.Options{Roots: roots, MemoryLimit: c.Memory, Descriptors: c.Descriptors, Override: c.Override, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 // its first argument, as JSON.
 type Application struct {
 	Site      site.Config
-	AccessLog string // file, "-" for stderr, empty for none
+	AccessLog accesslog.Options // without a name for none
 }
 
 // Argument renders the application for a worker's command line.
@@ -69,7 +69,7 @@ func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer
 	var access *accesslog.Log
 	options := w.Options(log, nil)
 	reopen := func() {}
-	if app.AccessLog != "" {
+	if app.AccessLog.Name != "" {
 		if access, err = accesslog.Open(app.AccessLog, stderr, log); err != nil {
 			return err
 		}
