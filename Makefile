@@ -6,6 +6,7 @@ CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
 VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped prefork-reuseport
+VARIANTS += goroutine thread-pool threads acceptor-queue
 PROGRAMS := constant echo hello mirror send
 FLOORS   := floor spawn
 

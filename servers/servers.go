@@ -29,6 +29,8 @@ const (
 	Completion Family = "completion"
 	// Process: a master, and processes that serve.
 	Process Family = "process"
+	// Thread: threads that wait in blocking system calls.
+	Thread Family = "thread"
 )
 
 // A Concurrent is how many connections a variant serves at a time.
@@ -77,12 +79,17 @@ type Variant struct {
 	// function means that every machine can.
 	Probe func() error `json:"-"`
 
+	// Procs says how many threads at most wait in system calls that keep a share
+	// of GOMAXPROCS each; nil for none. Start says how many workers there are at
+	// the start when --workers is given, or 0; nil leaves that to the family.
+	Procs, Start func(workers int, k weighstone.Knobs) int `json:"-"`
+
 	New func(weighstone.Options) weighstone.Server `json:"-"`
 }
 
 // All returns the variants in the order in which to show them.
 func All() []Variant {
-	all := table()
+	all := append(table(), blocking()...)
 	for i := range all {
 		all[i].Knobs = append(all[i].Knobs, common()...)
 		if all[i].Family != Process {

@@ -64,8 +64,11 @@ func restarts() int {
 func TestRestart(t *testing.T) {
 	onEach(t, func(t *testing.T, variant string) {
 		p := newPlace(t)
-		// With two loops each has a listener and a queue of its own to lose.
-		s := serve(t, variant, "--root", p.root, "--cgi-bin", p.programs, "--workers", "2")
+		flags := []string{"--root", p.root, "--cgi-bin", p.programs}
+		if rowOf(t, variant).Family == "event" { // two loops: each has a listener and a queue of its own to lose
+			flags = append(flags, "--workers", "2")
+		}
+		s := serve(t, variant, flags...)
 		load := startLoad(s.addr, p)
 		for range restarts() {
 			f := beginFlights(t, s, p)

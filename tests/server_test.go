@@ -20,20 +20,33 @@ import (
 	"time"
 )
 
-// variants are the names that the program itself gives. Those that it says this
-// machine can't run are left out, or fail the test in CI.
-func variants(t *testing.T) []string {
+// A row is what the program's own table says of a variant; Refused says why this
+// machine can't run it.
+type row struct {
+	Name, Family, Refused string
+	Keepalive             bool
+}
+
+// table is what the program itself says of its variants.
+func table(t *testing.T) []row {
 	t.Helper()
 	out, err := exec.Command(built.program, "variants", "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []struct{ Name, Refused string }
+	var rows []row
 	if err := json.Unmarshal(out, &rows); err != nil {
 		t.Fatal(err)
 	}
+	return rows
+}
+
+// variants are the names of all. Those that this machine can't run are left out,
+// or fail the test in CI.
+func variants(t *testing.T) []string {
+	t.Helper()
 	var names []string
-	for _, r := range rows {
+	for _, r := range table(t) {
 		switch {
 		case r.Refused == "":
 			names = append(names, r.Name)
@@ -44,6 +57,18 @@ func variants(t *testing.T) []string {
 		}
 	}
 	return names
+}
+
+// rowOf is the row of one variant.
+func rowOf(t *testing.T, variant string) row {
+	t.Helper()
+	for _, r := range table(t) {
+		if r.Name == variant {
+			return r
+		}
+	}
+	t.Fatalf("no variant %s", variant)
+	return row{}
 }
 
 // patience bounds what a test waits for. It is no expectation.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ type knobFlags struct {
 	Send            string `enum:",write,sendfile,cork,mmap" default:"" placeholder:"write|sendfile|cork|mmap" help:"How the bytes of files leave."`
 	Exclusive       bool   `help:"Let all workers wait on one listening socket, one of which is woken (EPOLLEXCLUSIVE)."`
 	Engine          string `enum:",epoll,nethttp,fasthttp,fiber" default:"" placeholder:"epoll|nethttp|fasthttp|fiber" help:"What each process is."`
+	MinWorkers      int    `placeholder:"N" help:"Least number of workers of a pool."`
+	MaxWorkers      int    `placeholder:"N" help:"Largest number of workers of a pool."`
+	Queue           int    `placeholder:"N" help:"Accepted connections that may wait for a worker."`
 	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
 	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
 	FileCache       string `enum:",none,descriptor,memory" default:"" placeholder:"none|descriptor|memory" help:"What is kept of files between requests: nothing, open descriptors, or contents."`
@@ -41,6 +45,9 @@ func (k *knobFlags) set() []string {
 		{"--send", k.Send != ""},
 		{"--exclusive", k.Exclusive},
 		{"--engine", k.Engine != ""},
+		{"--min-workers", k.MinWorkers != 0},
+		{"--max-workers", k.MaxWorkers != 0},
+		{"--queue", k.Queue != 0},
 		{"--no-keep-alive", !k.KeepAlive},
 		{"--requests-per-conn", k.RequestsPerConn != 0},
 		{"--conns-per-addr", k.ConnsPerAddr != 0},
@@ -68,6 +75,15 @@ func (k *knobFlags) check(v *servers.Variant) error {
 	return nil
 }
 
+// checkPool refuses sizes of a pool that contradict each other; workers is its
+// size at the start.
+func (k *knobFlags) checkPool(workers int) error {
+	if k.MaxWorkers > 0 && (k.MinWorkers > k.MaxWorkers || workers > k.MaxWorkers) || workers > 0 && workers < k.MinWorkers {
+		return errors.New("--workers, --min-workers, --max-workers: they contradict each other")
+	}
+	return nil
+}
+
 // knobs returns the choices as the server takes them.
 func (k *knobFlags) knobs() weighstone.Knobs {
 	closeAfter := k.RequestsPerConn
@@ -75,6 +91,7 @@ func (k *knobFlags) knobs() weighstone.Knobs {
 		closeAfter = 1
 	}
 	return weighstone.Knobs{
+		MinWorkers: k.MinWorkers, MaxWorkers: k.MaxWorkers, Queue: k.Queue,
 		CloseAfter: closeAfter, ConnsPerAddr: k.ConnsPerAddr,
 		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
 		Exclusive: k.Exclusive, Pin: k.Pin, Engine: k.Engine,

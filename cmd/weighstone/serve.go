@@ -21,7 +21,7 @@ type serveCmd struct {
 	Variant string `arg:"" help:"The architecture; see weighstone variants."`
 
 	Addr    string `default:"127.0.0.1:8080" help:"Where to listen: host:port; port 0 for any."`
-	Workers int    `placeholder:"N" help:"Loops of an event variant, GOMAXPROCS of a goroutine variant."`
+	Workers int    `placeholder:"N" help:"Loops of an event variant, GOMAXPROCS of a goroutine variant, threads of a pool at its start."`
 	Backlog int    `placeholder:"N" help:"Length of the accept queue; the kernel caps it at net.core.somaxconn."`
 
 	Admin           string `placeholder:"ADDR" help:"Answer operators there too: /health, /metrics for Prometheus, /debug/pprof/."`
@@ -54,6 +54,7 @@ func (c *serveCmd) Validate() error {
 	for name, bad := range map[string]bool{
 		"--workers": c.Workers < 0, "--backlog": c.Backlog < 0, "--max-conns": c.MaxConns < 0,
 		"--requests-per-conn": c.Knobs.RequestsPerConn < 0, "--conns-per-addr": c.Knobs.ConnsPerAddr < 0,
+		"--min-workers": c.Knobs.MinWorkers < 0, "--max-workers": c.Knobs.MaxWorkers < 0, "--queue": c.Knobs.Queue < 0,
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
 		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
 		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,
@@ -61,6 +62,9 @@ func (c *serveCmd) Validate() error {
 		if bad {
 			return fmt.Errorf("%s: the value is too small", name)
 		}
+	}
+	if err := c.Knobs.checkPool(c.Workers); err != nil {
+		return err
 	}
 	return c.Apps.check()
 }
@@ -227,6 +231,16 @@ func (v *service) schedule() int {
 			runtime.GOMAXPROCS(max(cores, workers+1))
 		}
 		return workers
+	}
+	if v.variant.Procs != nil {
+		// A thread that waits in a system call keeps its share: without one for
+		// each they would hand it about, at twice the price of a request.
+		knobs := v.cmd.Knobs.knobs()
+		runtime.GOMAXPROCS(cores + v.variant.Procs(workers, knobs))
+		if v.variant.Start != nil {
+			return v.variant.Start(workers, knobs)
+		}
+		return cores
 	}
 	if workers > 0 {
 		runtime.GOMAXPROCS(workers)

@@ -20,13 +20,14 @@ func Read(fd int, b []byte) (n int, errno unix.Errno) {
 	}
 }
 
-// Send writes to a non-blocking socket (send(2)) without SIGPIPE.
+// Send writes to a socket what it takes at once (send(2), MSG_DONTWAIT), without
+// SIGPIPE. So it does not block on a blocking one either.
 func Send(fd int, b []byte) (n int, errno unix.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
 	for {
-		r, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
+		r, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
 		if e != unix.EINTR {
 			return result(r, e)
 		}
@@ -48,7 +49,7 @@ func SendMore(fd int, b []byte) (n int, errno unix.Errno) {
 		return 0, 0
 	}
 	for {
-		r, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_MORE, 0, 0)
+		r, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT|unix.MSG_MORE, 0, 0)
 		if e != unix.EINTR {
 			return result(r, e)
 		}
@@ -72,16 +73,16 @@ func SendTwo(fd int, a, b []byte) (n int, errno unix.Errno) {
 	msg.Iov = &iov[0]
 	msg.Iovlen = 2
 	for {
-		r, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&msg)), unix.MSG_NOSIGNAL)
+		r, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&msg)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 		if e != unix.EINTR {
 			return result(r, e)
 		}
 	}
 }
 
-// Sendfile moves up to n bytes of the file in, from *offset on, to the
-// non-blocking socket out (sendfile(2)) and advances *offset. It does not go
-// through RawSyscall: a file that is not in memory is waited for.
+// Sendfile moves up to n bytes of the file in, from *offset on, to the socket
+// out (sendfile(2)) and advances *offset. It does not go through RawSyscall: a
+// file that is not in memory is waited for, as is a blocking socket.
 func Sendfile(out, in int, offset *int64, n int) (sent int, errno unix.Errno) {
 	for {
 		r, _, e := unix.Syscall6(unix.SYS_SENDFILE, uintptr(out), uintptr(in), uintptr(unsafe.Pointer(offset)), uintptr(n), 0, 0)

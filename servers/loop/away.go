@@ -5,6 +5,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/servers/park"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -32,9 +33,9 @@ func (l *loop) hand(c *conn) {
 	c.gone = gone
 	go func() {
 		server := l.helpers.Get().(*wire.Server)
-		conn := &lent{fd: c.fd, write: l.limits.Write}
+		conn := park.Lend(c.fd, l.limits.Write)
 		rest, end := server.Serve(conn, in, &c.peer, gone, l.draining.Load)
-		conn.release()
+		conn.Close()
 		rest = slices.Clone(rest)
 		l.helpers.Put(server)
 		l.giveBack(returned{c: c, rest: rest, end: end})

@@ -8,17 +8,21 @@ import (
 	"github.com/weighstone/weighstone"
 )
 
+// threadObjects is how many objects at most the runtime makes for a thread.
+const threadObjects = 8
+
 // heapObjects is how many objects this process has allocated, the tiny ones
 // that share a block among them. Reading the old statistics first makes each
 // processor hand in what it has counted for itself. The collection before lets
-// none fall into what is measured.
+// none fall into what is measured. What the runtime makes when it starts a thread,
+// as it sees fit and not for a request, is left out.
 func heapObjects() uint64 {
 	runtime.GC()
 	var flushed runtime.MemStats
 	runtime.ReadMemStats(&flushed)
-	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}}
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"}, {Name: "/sched/threads/total:threads"}}
 	metrics.Read(samples)
-	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+	return samples[0].Value.Uint64() + samples[1].Value.Uint64() - threadObjects*samples[2].Value.Uint64()
 }
 
 // heapRoute answers with the objects of the process that serves.

@@ -11,8 +11,9 @@ import (
 
 // An Engine is how a kind of server is made.
 type Engine struct {
-	Name string
-	New  func(weighstone.Options) weighstone.Server
+	Name  string
+	New   func(weighstone.Options) weighstone.Server
+	Procs int // what the program adds to GOMAXPROCS for it
 }
 
 // A Server is one that runs in this process, until its test ends.

@@ -30,12 +30,13 @@ type Server struct {
 	out   []byte
 }
 
-// bufferSize is what Serve reads bodies, streams and files by.
-const bufferSize = 32 << 10
+// BufferSize is what Serve reads bodies, streams and files by, in bytes, and so
+// the most that it leaves of a next request.
+const BufferSize = 32 << 10
 
 // NewServer makes a server whose machine counts into slot.
 func NewServer(config Config, slot *weighstone.Slot) *Server {
-	return &Server{m: NewMachine(config, slot), buf: make([]byte, bufferSize), piece: make([]byte, bufferSize)}
+	return &Server{m: NewMachine(config, slot), buf: make([]byte, BufferSize), piece: make([]byte, BufferSize)}
 }
 
 // Serve carries out one exchange: in begins with a complete head, as

@@ -1,0 +1,160 @@
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/flow"
+)
+
+// The size of a pool when nothing is said: 32 to 64, the larger of the settings
+// with which Netscape's process pool was measured in 1996.
+const (
+	DefaultWorkers    = 32
+	DefaultMaxWorkers = 64
+)
+
+// spareTime is how long a pool has had threads to spare before one of them
+// ends, and then the next.
+const spareTime = time.Second
+
+// A pool is a number of threads that each accept a connection, serve it to its
+// end, and accept again. What they do not take waits in the kernel's queue.
+type pool struct {
+	server
+	min, max, initial int
+
+	mu    sync.Mutex
+	size  int
+	idle  int       // threads that wait in accept
+	short time.Time // when the last one that waited took a connection, or one ended
+}
+
+// NewPool makes a thread pool: Options.Workers threads at the start, 0 for
+// [DefaultWorkers], which grow to Knobs.MaxWorkers while all are busy, and
+// shrink to Knobs.MinWorkers while some are not. Without these two, the pool
+// grows to twice its size at the start and does not shrink below it; a pool of
+// one thread stays one.
+func NewPool(o weighstone.Options) weighstone.Server {
+	return newPool(o, PoolSize(o.Workers, o.Knobs))
+}
+
+// NewIterative makes the server that has one thread and no keep-alive: it
+// accepts, answers once and closes.
+func NewIterative(o weighstone.Options) weighstone.Server {
+	o.Knobs.CloseAfter = 1
+	return newPool(o, Size{1, 1, 1})
+}
+
+// A Size is how many threads a pool has: at the start, at least and at most.
+type Size struct{ Initial, Min, Max int }
+
+// PoolSize settles a pool's size from what was asked for, 0 for nothing.
+func PoolSize(workers int, k weighstone.Knobs) Size {
+	s := Size{workers, k.MinWorkers, k.MaxWorkers}
+	switch {
+	case s.Initial == 0:
+		s.Initial = max(DefaultWorkers, s.Min)
+		if s.Max > 0 {
+			s.Initial = min(s.Initial, s.Max)
+		}
+	case s.Max == 0 && s.Initial == 1:
+		s.Max = max(1, s.Min)
+	}
+	if s.Max == 0 {
+		s.Max = max(2*s.Initial, s.Min)
+	}
+	if s.Min == 0 {
+		s.Min = min(s.Initial, s.Max)
+	}
+	s.Initial = min(max(s.Initial, s.Min), s.Max)
+	return s
+}
+
+func newPool(o weighstone.Options, size Size) *pool {
+	p := &pool{}
+	p.Crowd = flow.NewCrowd(o, size.Max, true)
+	most := p.MaxConns()
+	p.min, p.max, p.initial = min(size.Min, most), min(size.Max, most), min(size.Initial, most)
+	p.open = p.start
+	return p
+}
+
+var errFewThreads = errors.New("a thread can wait for one listener only")
+
+func (p *pool) start(listeners []*listener) error {
+	if len(listeners) > p.min {
+		return fmt.Errorf("start %d threads for %d listeners: %w", p.min, len(listeners), errFewThreads)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.short = time.Now()
+	for i := range p.initial {
+		p.add(listeners[i%len(listeners)])
+	}
+	return nil
+}
+
+// add starts a thread. p.mu is held.
+func (p *pool) add(l *listener) {
+	p.size++
+	p.idle++
+	p.Go(func() { p.work(l) })
+}
+
+// work is a thread of the pool.
+func (p *pool) work(l *listener) {
+	w := p.newWorker()
+	defer w.conn.free()
+	for {
+		a, what := l.accept()
+		switch {
+		case what == someone:
+			p.busy(l)
+			w.serve(a)
+			p.free()
+		case what == noMore, p.spare():
+			return
+		}
+	}
+}
+
+// busy says that a thread has taken a connection. When it was the last one that
+// waited, another is started, if there may be more.
+func (p *pool) busy(l *listener) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.idle--; p.idle > 0 {
+		return
+	}
+	p.short = time.Now()
+	if p.size < p.max && !p.Draining() {
+		p.add(l)
+	}
+}
+
+func (p *pool) free() {
+	p.mu.Lock()
+	p.idle++
+	p.mu.Unlock()
+}
+
+// spare says whether a thread that found nothing to do is to end.
+func (p *pool) spare() bool {
+	if p.min == p.max {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.size <= p.min || p.idle < 2 || now.Sub(p.short) < spareTime {
+		return false
+	}
+	p.size--
+	p.idle--
+	p.short = now
+	return true
+}

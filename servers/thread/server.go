@@ -1,0 +1,47 @@
+// Package thread holds the servers whose threads wait in blocking system calls:
+// one thread carries one connection at a time, and nothing but how connections
+// get their threads differs between them.
+//
+// accept.go waits for connections, conn.go for bytes. pool.go has each thread
+// accept for itself, each.go starts a thread for each connection, queue.go has
+// one thread accept for the others. The life of a connection is servers/flow.
+package thread
+
+import (
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers/flow"
+)
+
+// server is an accept policy over a crowd of flows.
+type server struct {
+	*flow.Crowd
+	// open starts the threads that accept.
+	open func([]*listener) error
+}
+
+// Serve accepts and answers until Drain has finished; see [weighstone.Server].
+func (s *server) Serve(listeners []int, site *weighstone.Site) error {
+	return s.Run(site, func() error {
+		all, err := listen(listeners, s.Crowd)
+		if err != nil {
+			return err
+		}
+		return s.open(all)
+	})
+}
+
+// A worker is what a thread needs to serve connections, one at a time.
+type worker struct {
+	flow *flow.Flow
+	conn conn
+}
+
+func (s *server) newWorker() *worker {
+	return &worker{flow: s.NewFlow(), conn: conn{write: s.Limits().Write}}
+}
+
+// serve carries a connection through its life.
+func (w *worker) serve(a arrival) {
+	w.conn.use(a.fd)
+	w.flow.Serve(&w.conn, a.peer, a.at)
+}
