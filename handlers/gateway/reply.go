@@ -117,6 +117,9 @@ func (r *Reply) abandon(x *weighstone.Exchange, err error) {
 	r.out.End()
 	r.host.Log.Error(r.host.Kind+" reply is no good", "script", r.script, "err", err, "exit", r.out.Status())
 	x.Fail(statusFor(err))
+	if x.Out.Status == http.StatusServiceUnavailable {
+		x.AddField("Retry-After", "1")
+	}
 	r.settle(x)
 	r.free()
 }

@@ -22,9 +22,12 @@ const (
 	// started again at once.
 	steady = time.Second
 	// firstRest and longestRest bound the wait before others are started
-	// again. It doubles in between.
+	// again, when they end for the second time and more. It doubles in between.
 	firstRest   = 100 * time.Millisecond
 	longestRest = 10 * time.Second
+	// downRest is the wait from which on a worker is out of service: requests
+	// that wait for it fail, and none is given to it.
+	downRest = time.Second
 )
 
 // A worker is a process that answers on a socket of its own, and those that
@@ -109,7 +112,7 @@ func listen() (listener, socket *os.File, err error) {
 // supervise keeps a process running until the worker is closed.
 func (w *worker) supervise() {
 	defer close(w.over)
-	rest := time.Duration(0)
+	rest, faults := time.Duration(0), 0
 	for {
 		began, answered := time.Now(), w.app.answered.Load()
 		lived := w.live()
@@ -119,7 +122,10 @@ func (w *worker) supervise() {
 		default:
 		}
 		if lived && (time.Since(began) >= steady || w.app.answered.Load() != answered) {
-			rest = 0
+			rest, faults = 0, 0
+			continue
+		}
+		if faults++; faults == 1 {
 			continue
 		}
 		if rest = min(max(2*rest, firstRest), longestRest); !w.rest(rest) {
@@ -128,11 +134,13 @@ func (w *worker) supervise() {
 	}
 }
 
-// rest keeps the worker out of service for some time, and says whether it is
-// to go on then.
+// rest waits for some time, and says whether the worker is to go on then.
 func (w *worker) rest(d time.Duration) bool {
-	w.app.pool.lower(w.seat)
-	defer w.app.pool.raise(w.seat)
+	if d >= downRest {
+		w.app.pool.lower(w.seat)
+		defer w.app.pool.raise(w.seat)
+		w.drop()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -140,6 +148,21 @@ func (w *worker) rest(d time.Duration) bool {
 		return true
 	case <-w.stop:
 		return false
+	}
+}
+
+// drop closes the connections that wait in the socket's queue, whose requests
+// fail. No process runs.
+func (w *worker) drop() {
+	fd := int(w.listener.Fd())
+	for {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(ready, 0); n == 0 || err != nil && err != unix.EINTR {
+			return
+		}
+		if c, _, err := unix.Accept4(fd, unix.SOCK_CLOEXEC); err == nil {
+			unix.Close(c)
+		}
 	}
 }
 
