@@ -60,6 +60,8 @@ func (c *Crowd) Drain(ctx context.Context) error {
 // flows, which wait in a read, go on reading to the end; those that have done so
 // for too long are ended.
 func (c *Crowd) closeIdle(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.each(func(f *Flow) {
 		fd := f.conn.FD()
 		switch {
@@ -78,19 +80,18 @@ func (c *Crowd) closeIdle(now time.Time) {
 // waits on it sees its end.
 func (c *Crowd) Abandon() {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.beginDrain()
+	// First, or a handler that gives up at once would still send a reply.
+	c.each(func(f *Flow) { sys.ShutDown(f.conn.FD()) })
 	c.cut.Store(true)
 	c.room.Broadcast()
 	c.finish()
-	c.mu.Unlock()
-	c.each(func(f *Flow) { sys.ShutDown(f.conn.FD()) })
 }
 
 // each calls do for every flow that has a connection, which is not closed
-// meanwhile.
+// meanwhile. c.mu is held.
 func (c *Crowd) each(do func(f *Flow)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for f := c.first; f != nil; f = f.next {
 		f.mu.Lock()
 		if f.conn != nil {

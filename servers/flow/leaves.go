@@ -55,6 +55,7 @@ func (l *leaves) watch(fd int, gone chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
+		close(gone)
 		return
 	}
 	l.gone[fd] = gone
@@ -97,9 +98,15 @@ func (l *leaves) run() {
 	}
 }
 
+// close ends all watches. The handlers that are still at work are told that
+// their clients have left: their connections have been cut off.
 func (l *leaves) close() {
 	l.mu.Lock()
 	l.closed = true
+	for fd, gone := range l.gone {
+		delete(l.gone, fd)
+		close(gone)
+	}
 	l.mu.Unlock()
 	l.file.Close()
 	<-l.ended
