@@ -19,9 +19,7 @@ var errShrunk = errors.New("send file: it has shrunk meanwhile")
 // whether all is gone; else the connection is of no use any more.
 func (f *Flow) flush() bool {
 	err := f.write()
-	if f.rest.File != nil {
-		f.rest.File.Close()
-	}
+	f.rest.Close()
 	f.rest = wire.Rest{}
 	f.out = f.out[:0]
 	return err == nil
