@@ -54,7 +54,9 @@ func (s *Slot) Answered(status int, bytes int64) {
 	if class := status / 100; class < len(s.Responses) {
 		s.Responses[class].Add(1)
 	}
-	s.BytesSent.Add(uint64(bytes))
+	if bytes != 0 {
+		s.BytesSent.Add(uint64(bytes))
+	}
 }
 
 // Waited counts a return of a loop's wait that reported so many events.

@@ -20,7 +20,7 @@ func floor() Experiment {
 		Held: "A file of 100 bytes; 64 kept connections, each asking again as soon as it has its answer; the server on one core, the " +
 			"client on another; at least eleven rounds in which all servers run right after each other. The real servers have one " +
 			"event loop, no access log, sendfile and, where they have one, a cache of open files. In the second part the heads of " +
-			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before. The third part has 512 connections.",
+			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before, but accel, which keeps replies by request. The third part has 512 connections.",
 		NotRepeated: "Nothing published stands beside these figures: the floor does.",
 		design:      designFloor,
 	}
@@ -127,7 +127,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 }
 
 // addTable adds a unit in which every cell is compared with the first, the
-// floor, epoll with nginx, and uring with epoll.
+// floor, and some with those that they are to undercut.
 func (d *design) addTable(part string, cells []*cell) {
 	d.units = append(d.units, cells)
 	by := map[string]*cell{}
@@ -137,7 +137,10 @@ func (d *design) addTable(part string, cells []*cell) {
 			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to the floor, %s", c.subject.Name(), part), a: c, b: cells[0], metric: claimCPU})
 		}
 	}
-	for _, pair := range [][2]string{{"epoll", "nginx"}, {"uring", "epoll"}} {
+	for _, pair := range [][2]string{
+		{"epoll", "nginx"}, {"percore", "nginx"}, {"uring", "epoll"},
+		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"},
+	} {
 		if a, b := by[pair[0]], by[pair[1]]; a != nil && b != nil {
 			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to %s, %s", pair[0], pair[1], part), a: a, b: b, metric: claimCPU})
 		}
