@@ -95,7 +95,7 @@ type Figures[T any] struct {
 	ConnectMS        Quantiles[T] `json:"connect_ms"`
 	ErrorsPerS       *T           `json:"errors_per_s"`
 	Errors           Faults       `json:"errors"` // of all runs together
-	Little           *T           `json:"little"` // summed response time over elapsed time
+	Little           *T           `json:"little"` // response time that lies in the window, summed, over elapsed time
 	ServerCPUPercent *T           `json:"server_cpu_percent"`
 	ServerCPUMicros  *T           `json:"server_cpu_us_per_request"` // children included
 	ClientCPUPercent *T           `json:"client_cpu_percent"`        // of the cores it was given

@@ -51,6 +51,10 @@ func TestRepliesThatEndAfterTheWindow(t *testing.T) {
 	if r.Good() != 1 || r.Rate() != 0 || verdict != bench.Incomplete || !slices.Contains(reasons, "no reply ended within the 0.2 s measured") {
 		t.Errorf("%d good, rate %v, %s: %q", r.Good(), r.Rate(), verdict, reasons)
 	}
+	// The client was being served all the time that was measured, not longer.
+	if l := r.Little(); l < 0.5 || l > 1 {
+		t.Errorf("Little's load of 1 client is %.2f", l)
+	}
 	waitedFor(t, r)
 }
 

@@ -73,10 +73,11 @@ func (r *Result) overtime() time.Duration {
 }
 
 // Little is Little's load factor: the response times of all good replies
-// together, over the elapsed time. Near the number of clients when all are
-// being served.
+// together, as far as they lie in the measured window, over its length. Near
+// the number of clients when all are being served; never above it in a closed
+// loop.
 func (r *Result) Little() float64 {
-	return r.Tally.Latency.Sum.Seconds() / r.Elapsed.Seconds()
+	return r.Tally.Served.Seconds() / r.Elapsed.Seconds()
 }
 
 // ClientCPU is the share of the workers' cores that was used, from 0 to 1.

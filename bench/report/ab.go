@@ -32,8 +32,9 @@ const (
 // another: its labels, order, number formats and definitions. Where ab cannot
 // have what a result has:
 //
-//   - Complete requests are all complete replies, as ab counts, the wrong ones
-//     included, and so are the rates; but the times are those of good replies.
+//   - Complete requests are all replies whose head was complete, the wrong
+//     ones included, and so are the rates, as ab counts; but the times are those
+//     of good replies. The time taken lasts until the last of them.
 //   - Failed requests: Connect are connections that failed, for whatever
 //     reason; Receive are replies that were reset, cut short or too late;
 //     Length those of the wrong length; Exceptions malformed ones and those
@@ -127,7 +128,9 @@ func (a *abReport) asked() {
 }
 
 func (a *abReport) counted() {
-	t, seconds := a.r.Tally, a.r.Elapsed.Seconds()
+	t := a.r.Tally
+	// Replies count that ended after the window, so their time does too.
+	seconds := max(a.r.Elapsed, t.Last-t.Config.From).Seconds()
 	var failed uint64
 	for _, n := range a.failed {
 		failed += n

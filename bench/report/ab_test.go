@@ -227,6 +227,30 @@ func TestABGolden(t *testing.T) {
 	}
 }
 
+// TestABAfterTheWindow counts the replies that ended after the window, and
+// their time.
+func TestABAfterTheWindow(t *testing.T) {
+	r := abResult(900, 900, 2500, 2500)
+	var b bytes.Buffer
+	if err := AB(&b, Exact, r); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, line := range parseAB(t, b.String()) {
+		if _, ok := got[line.label]; !ok {
+			got[line.label] = line.value
+		}
+	}
+	for label, want := range map[string]string{
+		"Time taken for tests": "2.500 seconds", "Complete requests": "4",
+		"Requests per second": "1.60 [#/sec] (mean)", "Time per request": "2500.000 [ms] (mean)",
+	} {
+		if got[label] != want {
+			t.Errorf("%s: %q, want %q", label, got[label], want)
+		}
+	}
+}
+
 // TestABIndexing has the two ways of choosing differ where ab's own is odd.
 func TestABIndexing(t *testing.T) {
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ type Tally struct {
 	Config Config
 
 	Faults  bench.Faults // by cause; [bench.FaultNone] counts the good ones
-	Status  [600]uint64  // complete replies by status, the wrong ones too
+	Status  [1000]uint64 // replies whose head was complete, by status; the wrong ones too
 	Classes []uint64     // samples by class, the bad ones too
 	Warmup  uint64       // samples that belong to the warm-up
 	BytesIn int64        // of all samples, head and body
@@ -41,6 +41,9 @@ type Tally struct {
 	// those that they cut in; leaving out both would favour small files.)
 	Done      uint64
 	DoneBytes int64
+	// Served is the time within the window that good replies took together,
+	// whenever they were due and ended: what Little's law is about.
+	Served time.Duration
 
 	Latency Times // of good replies, from when they were due to the last byte
 	Service Times // of good replies, from the client's start to the last byte
@@ -138,6 +141,11 @@ func (t *Tally) addDone(s *bench.Sample, ended time.Duration) {
 		t.Series = append(t.Series, 0)
 	}
 	t.Series[i]++
+	until := ended
+	if t.Config.Until > 0 {
+		until = min(ended, t.Config.Until)
+	}
+	t.Served += max(0, until-max(s.Due, t.Config.From))
 	if ended >= t.Config.From && (t.Config.Until == 0 || ended <= t.Config.Until) {
 		t.Done++
 		t.DoneBytes += s.BytesIn
@@ -184,6 +192,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Content.merge(&o.Content)
 	t.Done += o.Done
 	t.DoneBytes += o.DoneBytes
+	t.Served += o.Served
 	t.Late += o.Late
 	t.Lagged += o.Lagged
 	others := o.Metrics()

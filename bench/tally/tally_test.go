@@ -22,18 +22,23 @@ func TestAddSortsSamples(t *testing.T) {
 		{Due: 1100 * ms, Started: 2 * ms, Last: 12 * ms, BytesIn: 1000, Status: 404, Class: 1, Fault: bench.FaultStatus},
 		{Due: 1200 * ms, Last: 2000 * ms, BytesIn: 10000, Status: 200}, // ends after the window
 		{Due: 1300 * ms, Last: 1 * ms, Fault: bench.FaultRefused},
+		{Due: 1300 * ms, Last: 1 * ms, Status: 999, Fault: bench.FaultStatus},
 	} {
 		tally.Add(&s)
 	}
 	var faults bench.Faults
-	faults[bench.FaultNone], faults[bench.FaultStatus], faults[bench.FaultRefused] = 2, 1, 1
-	if tally.Faults != faults || tally.Warmup != 2 || tally.Status[200] != 2 || tally.Status[404] != 1 {
+	faults[bench.FaultNone], faults[bench.FaultStatus], faults[bench.FaultRefused] = 2, 2, 1
+	if tally.Faults != faults || tally.Warmup != 2 || tally.Status[200] != 2 || tally.Status[404] != 1 || tally.Status[999] != 1 {
 		t.Errorf("faults %v, warm-up %d", tally.Faults, tally.Warmup)
 	}
 	if tally.Done != 2 || tally.DoneBytes != 110 || tally.BytesIn != 11100 {
 		t.Errorf("done %d, %d bytes of %d", tally.Done, tally.DoneBytes, tally.BytesIn)
 	}
-	if tally.Late != 1 || tally.Last != 3200*ms || !slices.Equal(tally.Classes, []uint64{3, 1}) {
+	// 4 ms of the one from the warm-up, 9 ms, and 800 ms of the one that ends later.
+	if tally.Served != 813*ms {
+		t.Errorf("served for %v of the window", tally.Served)
+	}
+	if tally.Late != 1 || tally.Last != 3200*ms || !slices.Equal(tally.Classes, []uint64{4, 1}) {
 		t.Errorf("late %d, last %v, classes %v", tally.Late, tally.Last, tally.Classes)
 	}
 	if l := tally.Latency; l.N != 2 || l.Sum != 2009*ms || l.Min != 9*ms || l.Max != 2000*ms {
