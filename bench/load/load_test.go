@@ -388,6 +388,33 @@ func TestThinkTime(t *testing.T) {
 	}
 }
 
+// TestDurationBeforeTheRequests ends a run by the clock, long after the last
+// request that was due: the rate is one of the whole time.
+func TestDurationBeforeTheRequests(t *testing.T) {
+	t.Parallel()
+	s := serveScript(t, always(ok("hi"), true))
+	r := runs(t, s.url, Config{Requests: 100, Duration: 300 * time.Millisecond, Clients: 3, Keepalive: true, Arrival: pace.Arrival{Think: time.Hour}})
+	if r.Good() != 3 || r.Elapsed != 300*time.Millisecond {
+		t.Errorf("%d good in %v", r.Good(), r.Elapsed)
+	}
+	r = runs(t, s.url, Config{Requests: 100, Duration: time.Hour, Clients: 3, Keepalive: true})
+	if r.Good() != 100 || r.Elapsed != r.Tally.Last {
+		t.Errorf("%d good in %v, the last after %v", r.Good(), r.Elapsed, r.Tally.Last)
+	}
+}
+
+// TestTooManyUnderWay are refused before memory is taken for them.
+func TestTooManyUnderWay(t *testing.T) {
+	p, err := plan.URL("http://127.0.0.1:1/x", plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(context.Background(), Config{URL: "http://127.0.0.1:1/x", Plan: p, Clients: 10, Requests: 100, Keepalive: true, Pipeline: 1e9})
+	if err == nil || !strings.Contains(err.Error(), "up to 1048576 in all") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestInterruptEndsTheRun(t *testing.T) {
 	s := serveScript(t, func(int64, *net.TCPConn, string) bool { time.Sleep(50 * time.Millisecond); return true })
 	p, err := plan.URL(s.url, plan.Options{})

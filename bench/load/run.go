@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/tally"
 	"github.com/weighstone/weighstone/internal/sys"
 )
@@ -47,7 +48,7 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	if need := uint64(r.config.Clients + r.config.ConnectAhead + r.config.Idle + 64); limit < need {
-		return nil, fmt.Errorf("load: %d clients and %d idle connections need about %d descriptors, the limit is %d", r.config.Clients, r.config.Idle, need, limit)
+		return nil, fmt.Errorf("load: %d clients, %d connections ahead and %d idle ones need about %d descriptors, the limit is %d", r.config.Clients, r.config.ConnectAhead, r.config.Idle, need, limit)
 	}
 	idle, err := openIdle(ctx, r)
 	defer idle.close()
@@ -235,11 +236,13 @@ func (r *run) result(interrupted bool, idle *idle) *Result {
 	return res
 }
 
-// elapsed is the length of the measured window.
+// elapsed is the length of the measured window: it ends with the last of a
+// number of requests, but if fewer than that were due in the duration, with it.
 func (r *run) elapsed(t *tally.Tally, interrupted bool) time.Duration {
 	c := &r.config
 	window := c.Duration
-	if c.Duration == 0 || interrupted || c.Requests > 0 {
+	all := c.Requests > 0 && t.Faults[bench.FaultNone]+t.Faults.Total() >= c.Requests
+	if c.Duration == 0 || interrupted || all {
 		end := t.Last
 		if interrupted {
 			end = r.workers[0].now
