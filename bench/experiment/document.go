@@ -77,6 +77,22 @@ func (c *cell) variant() string {
 	return c.subject.Name()
 }
 
+// writable makes the directory of the results and says why none could be
+// written there.
+func writable(dir string) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".writable-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
 // save writes a document as DIR/NAME.json; it appears whole or not at all.
 func save(doc *bench.Document, dir, name string) error {
 	b, err := json.MarshalIndent(doc, "", "  ")

@@ -218,6 +218,23 @@ func TestDifferentAnswersAreNotCompared(t *testing.T) {
 	}
 }
 
+// TestDownStopsAllAtOnce has two servers end only when both were told to.
+func TestDownStopsAllAtOnce(t *testing.T) {
+	l := testLab(t, options(t))
+	dir, file := t.TempDir(), filepath.Join(l.Fixtures, hundred)
+	await := func(mine, other string) string {
+		return fmt.Sprintf(`"$0" "$@" & trap 'cd %s; : >%s; until [ -e %s ]; do sleep .01; done; kill $!; exit 0' TERM; wait`, dir, mine, other)
+	}
+	for _, c := range []*cell{floorCell(t, l, "a", await("a", "b"), file), floorCell(t, l, "b", await("b", "a"), file)} {
+		if _, err := l.up(context.Background(), c.subject); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.down(); err != nil || len(l.started) > 0 {
+		t.Errorf("%d still run: %v", len(l.started), err)
+	}
+}
+
 func testLab(t *testing.T, o Options) *lab {
 	t.Helper()
 	l, err := newLab(o)
@@ -445,6 +462,10 @@ func TestCheck(t *testing.T) {
 	}
 	if err := Check("api-vs-cgi", o); err != nil {
 		t.Error(err)
+	}
+	o.OutDir = filepath.Join(o.FloorDir, "floor", "out") // below a file
+	if err := Check("api-vs-cgi", o); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("a result is to be written below a file: %v", err)
 	}
 }
 

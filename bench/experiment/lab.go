@@ -103,16 +103,21 @@ func (l *lab) up(ctx context.Context, s subject.Subject) (string, error) {
 	return base, nil
 }
 
-// down stops what runs. One that did not end well is an error: what it has
-// measured before is in doubt.
+// down stops what runs, all at once: a slow one must not use up the grace of
+// the others. One that did not end well is an error: what it has measured
+// before is in doubt.
 func (l *lab) down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	var errs []error
+	ended := make(chan error)
 	for s := range l.started {
-		errs = append(errs, s.Stop(ctx))
-		delete(l.started, s)
+		go func() { ended <- s.Stop(ctx) }()
 	}
+	var errs []error
+	for range l.started {
+		errs = append(errs, <-ended)
+	}
+	clear(l.started)
 	return errors.Join(errs...)
 }
 

@@ -39,6 +39,9 @@ func Check(name string, o Options) error {
 		defer l.close()
 		_, err = e.design(l)
 	}
+	if err == nil && o.OutDir != "" {
+		err = writable(o.OutDir)
+	}
 	if err != nil {
 		return fmt.Errorf("experiment %s: %w", name, err)
 	}
