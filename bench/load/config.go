@@ -143,7 +143,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("load: no plan")
 	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.ConnectAhead < 0 || c.ReadRate < 0 || c.HashEvery < 0 || c.Workers < 0:
 		return c, errors.New("load: a number is negative")
-	case c.Pipeline > maxUnderWay/c.Clients:
+	case c.Pipeline > 1 && c.Pipeline > maxUnderWay/c.Clients:
 		return c, fmt.Errorf("load: %d clients with %d requests under way each are too many, expected up to %d in all", c.Clients, c.Pipeline, maxUnderWay)
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
 		return c, fmt.Errorf("load: %d requests are fewer than %d clients", c.Requests, c.Clients)
