@@ -74,8 +74,8 @@ func replies(t *testing.T, r *bufio.Reader, n int) (bodies []string) {
 // hold, so that receives end for want of them. All are answered.
 func TestMoreBytesThanBuffers(t *testing.T) {
 	const clients, requests = 60, 2000
-	release := make(chan struct{})
-	s := startUring(t, stopped(t, release), weighstone.Options{})
+	reached, release := make(chan struct{}), make(chan struct{})
+	s := startUring(t, stopped(t, reached, release), weighstone.Options{})
 	stop := dial(t, s.Addr)
 	var conns []net.Conn
 	for range clients {
@@ -83,6 +83,7 @@ func TestMoreBytesThanBuffers(t *testing.T) {
 	}
 	eventually(t, "all are accepted", func() bool { return s.Stats().Accepted == clients+1 })
 	send(t, stop, servertest.Get("/stop")) // the loop does nothing until all have sent
+	<-reached
 	for _, c := range conns {
 		send(t, c, strings.Repeat(servertest.Get("/"), requests))
 	}
@@ -92,14 +93,15 @@ func TestMoreBytesThanBuffers(t *testing.T) {
 	}
 }
 
-// stopped is a site of which one page, /stop, keeps the loop itself until
-// release is closed; no handler should do that.
-func stopped(t *testing.T, release chan struct{}) *weighstone.Site {
+// stopped is a site of which one page, /stop, keeps the loop itself from when
+// reached is closed until release is; no handler should do that.
+func stopped(t *testing.T, reached, release chan struct{}) *weighstone.Site {
 	t.Helper()
 	page := weighstone.NewPage("text/plain", time.Time{}, make([]byte, 100))
 	s, err := weighstone.NewSite(0,
 		weighstone.Route{Pattern: "/", Methods: weighstone.GET, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) })},
 		weighstone.Route{Pattern: "/stop", Methods: weighstone.GET, Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
+			close(reached)
 			<-release
 			x.SendPage(page)
 		})})
@@ -112,8 +114,8 @@ func stopped(t *testing.T, release chan struct{}) *weighstone.Site {
 // TestPipelineWithoutReading: a client that sends requests and reads no reply is
 // read from for no longer when its socket is full; then it gets all replies.
 func TestPipelineWithoutReading(t *testing.T) {
-	const requests = 400_000
-	page := weighstone.NewPage("text/plain", time.Time{}, make([]byte, 1000))
+	const requests = 2000
+	page := weighstone.NewPage("text/plain", time.Time{}, make([]byte, 16_000)) // more than sockets hold, in all
 	site, err := weighstone.NewSite(0, weighstone.Route{
 		Pattern: "/", Methods: weighstone.GET,
 		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) }),
@@ -125,7 +127,8 @@ func TestPipelineWithoutReading(t *testing.T) {
 	c := dial(t, s.Addr)
 	sent := make(chan error, 1)
 	go func() {
-		_, err := io.WriteString(c, strings.Repeat(servertest.Get("/"), requests))
+		request := strings.Replace(servertest.Get("/"), "\r\n\r\n", "\r\nX-Much: "+strings.Repeat("x", 8000)+"\r\n\r\n", 1)
+		_, err := io.WriteString(c, strings.Repeat(request, requests))
 		sent <- err
 	}()
 	eventually(t, "the connection waits for its client", func() bool { return s.Stats().Conns[weighstone.StateWrite] == 1 })
@@ -156,17 +159,22 @@ func TestPipelineWithoutReading(t *testing.T) {
 	}
 }
 
-// TestMoreThanMayBeAccepted: a multishot accept takes more connections than
-// there may be; they are served one after another, and a drain serves the rest.
+// TestMoreThanMayBeAccepted: a multishot accept takes all connections that wait,
+// more than there may be. They are served one after another, and a drain serves
+// the rest.
 func TestMoreThanMayBeAccepted(t *testing.T) {
 	const bound, clients = 2, 20
-	s := startUring(t, site(t, nil), weighstone.Options{Limits: weighstone.Limits{MaxConns: bound}})
-	var conns []net.Conn
-	for range clients {
+	reached, release := make(chan struct{}), make(chan struct{})
+	s := startUring(t, stopped(t, reached, release), weighstone.Options{Limits: weighstone.Limits{MaxConns: bound}})
+	conns := []net.Conn{dial(t, s.Addr)}
+	send(t, conns[0], servertest.Get("/stop")) // the loop accepts none until all are there
+	<-reached
+	for len(conns) < clients {
 		c := dial(t, s.Addr)
 		send(t, c, servertest.Get("/"))
 		conns = append(conns, c)
 	}
+	close(release)
 	for i, c := range conns[:clients/2] { // in turn, since the queue has an order
 		replies(t, bufio.NewReader(c), 1)
 		if st := s.Stats(); st.Accepted > uint64(bound+i) {
@@ -174,7 +182,7 @@ func TestMoreThanMayBeAccepted(t *testing.T) {
 		}
 		c.Close()
 	}
-	drained := make(chan error)
+	drained := make(chan error, 1)
 	go func() { drained <- s.Drain(context.Background()) }()
 	for _, c := range conns[clients/2:] {
 		replies(t, bufio.NewReader(c), 1)
