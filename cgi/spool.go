@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+
+	"github.com/weighstone/weighstone"
 )
 
 // A Spool is a request body that has been read to its end: in memory if it is
@@ -62,6 +64,31 @@ func spoolToFile(head []byte, body io.Reader) (Spool, error) {
 		return Spool{}, fmt.Errorf("spool body: %w", err)
 	}
 	return Spool{File: f, Length: n}, nil
+}
+
+// SpoolBody reads the body of x to its end, as [ReadBody] does, into x.Scratch
+// if it is short. One that ends before its announced length is an error.
+func SpoolBody(x *weighstone.Exchange, limit int) (Spool, error) {
+	if !x.In.HasBody() || x.In.Body == nil {
+		return Spool{}, nil
+	}
+	s, err := ReadBody(x.Scratch, x.In.Body, limit)
+	if err == nil && x.In.Length >= 0 && s.Length < x.In.Length {
+		s.Close()
+		err = ErrShortBody
+	}
+	if err != nil {
+		return Spool{}, err
+	}
+	return s, nil
+}
+
+// Reader returns a reader of the whole body.
+func (s *Spool) Reader() io.Reader {
+	if s.File != nil {
+		return s.File
+	}
+	return bytes.NewReader(s.Mem)
 }
 
 // Close frees what the spool holds.

@@ -32,7 +32,6 @@ type serveCmd struct {
 	PIDFile         string `name:"pid-file" placeholder:"FILE" help:"Name the serving process in FILE."`
 	Root            string `placeholder:"DIR" help:"Serve the files of DIR too, before the built-in ones."`
 	CGIBin          string `name:"cgi-bin" placeholder:"DIR" help:"Run the programs of DIR too, before the built-in ones."`
-	DB              string `name:"db" placeholder:"FILE" help:"Serve the documents of this database at /db/; made of the fixtures if it is not there. By default the fixtures directory's own."`
 
 	HeaderTimeout time.Duration `default:"10s" help:"From the first byte to the end of the head."`
 	BodyTimeout   time.Duration `default:"30s" help:"From the end of the head to that of the body."`
@@ -46,7 +45,8 @@ type serveCmd struct {
 
 	Apps appFlags `embed:"" group:"Applications behind FastCGI and SCGI:"`
 
-	Knobs knobFlags `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
+	Inside insideFlags `embed:""`
+	Knobs  knobFlags   `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
 }
 
 // Validate refuses what no value of a flag can mean.
@@ -58,6 +58,7 @@ func (c *serveCmd) Validate() error {
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
 		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
 		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,
+		"--script-timeout": c.Inside.ScriptTimeout <= 0, "--script-memory": c.Inside.ScriptMemory < 1,
 	} {
 		if bad {
 			return fmt.Errorf("%s: the value is too small", name)

@@ -28,14 +28,18 @@ func (v *service) assemble() (err error) {
 	v.about = site.Config{
 		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
 		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody),
-		DB: c.DB, Override: c.Knobs.OverrideFiles,
+		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
 	}
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
 	if v.variant.Family == servers.Process {
 		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
 		return nil
 	}
-	v.content, err = site.New(v.about, v.report, v.log, inside.Parts(v.about, v.log)...)
+	parts, err := inside.Parts(v.about, v.log)
+	if err != nil {
+		return err
+	}
+	v.content, err = site.New(v.about, v.report, v.log, parts...)
 	return err
 }
 

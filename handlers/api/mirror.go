@@ -33,14 +33,7 @@ func (mirror) Serve(x *weighstone.Exchange) {
 // readBody reads a request's body to its end, into x.Scratch if it is short.
 // When that fails it answers with an error and returns false.
 func readBody(x *weighstone.Exchange) (cgi.Spool, bool) {
-	if !x.In.HasBody() || x.In.Body == nil {
-		return cgi.Spool{}, true
-	}
-	body, err := cgi.ReadBody(x.Scratch, x.In.Body, maxMemory)
-	if err == nil && x.In.Length >= 0 && body.Length < x.In.Length {
-		body.Close()
-		err = cgi.ErrShortBody
-	}
+	body, err := cgi.SpoolBody(x, maxMemory)
 	if err != nil {
 		x.Fail(cgi.BodyStatus(err))
 		x.Out.Close = true

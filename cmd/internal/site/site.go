@@ -30,7 +30,15 @@ type Config struct {
 	Override    string        // name of the files that are looked for along each path, or empty
 	MaxBody     int64         // of a request, in bytes
 
-	DB string // the database of documents; empty for the fixtures' own
+	Inside Inside // the process
+}
+
+// Inside is what the mechanisms within the process depend on.
+type Inside struct {
+	DB      string        // the database of documents; empty for the fixtures' own
+	Lua     string        // directory of the user's scripts, or empty
+	Timeout time.Duration // of a script; 0 for what its mechanism takes
+	Memory  int64         // of a script, in bytes; 0 likewise
 }
 
 // A Part answers some routes beside those that every site has. Its owner is

@@ -37,7 +37,7 @@ type Engine func(weighstone.Options) weighstone.Server
 
 // Parts makes the mechanisms that are linked into a worker beside those that
 // every site has.
-type Parts func(site.Config, *slog.Logger) []site.Part
+type Parts func(site.Config, *slog.Logger) ([]site.Part, error)
 
 // errArguments tells who starts the program by hand what it is.
 var errArguments = errors.New("a worker is started by weighstone serve and its process architectures, not by hand")
@@ -62,7 +62,11 @@ func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer
 		return fmt.Errorf("this worker has no engine %q", w.Config.Engine)
 	}
 	report := func() status.Report { return site.Report(w.Config.Variant, w.Config.Master, w.Board) }
-	content, err := site.New(app.Site, report, log, parts(app.Site, log)...)
+	mechanisms, err := parts(app.Site, log)
+	if err != nil {
+		return err
+	}
+	content, err := site.New(app.Site, report, log, mechanisms...)
 	if err != nil {
 		return err
 	}

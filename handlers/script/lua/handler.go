@@ -1,0 +1,154 @@
+// Package lua answers exchanges by scripts in an interpreter within the
+// process, as mod_perl, mod_php and AOLserver's Tcl did: a script is compiled
+// once, and interpreters are kept for the next request. docs/mechanisms.md has
+// what a script can call.
+//
+// A script shares the process with the server, and so is bounded in time and
+// memory; see guard.go for how. It reaches neither files nor other processes.
+package lua
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi"
+	"github.com/weighstone/weighstone/handlers/script"
+)
+
+//go:embed programs/*.lua
+var builtin embed.FS
+
+// Options say which scripts a Handler runs, and within which bounds.
+type Options struct {
+	// Dir has scripts of the user, NAME.lua, which come before the built-in
+	// ones and are compiled again when they change; empty for none.
+	Dir string
+	// Prefix is the path below which scripts are found, by their names without
+	// the ending; empty means /lua/.
+	Prefix string
+	// Timeout bounds the time of a script, and the wait for an interpreter; 0
+	// means 10 s.
+	Timeout time.Duration
+	// Memory bounds what the values of a script take, in bytes; 0 means 64 MiB.
+	Memory int64
+	// Interpreters bounds how many scripts run at a time; 0 means four for
+	// each processor that Go may use.
+	Interpreters int
+	// Log receives what scripts log, and their faults; nil discards both.
+	Log *slog.Logger
+}
+
+// A Handler runs scripts for any number of goroutines. It implements
+// [weighstone.Handler] on routes that wait.
+type Handler struct {
+	opts    Options
+	scripts *script.Library[*lua.FunctionProto]
+	pool    *script.Pool[interpreter]
+}
+
+// New makes a handler. It starts no interpreter and compiles nothing before
+// the first request.
+func New(o Options) (*Handler, error) {
+	if o.Prefix == "" {
+		o.Prefix = "/lua/"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Memory == 0 {
+		o.Memory = 64 << 20
+	}
+	if o.Interpreters == 0 {
+		o.Interpreters = 4 * runtime.GOMAXPROCS(0)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	programs, err := fs.Sub(builtin, "programs")
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{opts: o}
+	if h.scripts, err = script.NewLibrary(programs, o.Dir, ".lua", compile); err != nil {
+		return nil, fmt.Errorf("run Lua scripts: %w", err)
+	}
+	h.pool = script.NewPool(o.Interpreters, func() *interpreter { return newInterpreter(o.Memory, o.Log) })
+	return h, nil
+}
+
+// Routes returns the route on which the handler is to be found.
+func (h *Handler) Routes() []weighstone.Route {
+	return []weighstone.Route{{
+		Pattern: h.opts.Prefix, Methods: weighstone.GET | weighstone.HEAD | weighstone.POST, Body: weighstone.BodyStreamed, Waits: true, Handler: h,
+	}}
+}
+
+// Close ends the interpreters. No exchange may be served during or after it.
+func (h *Handler) Close() error {
+	h.pool.Close((*interpreter).close)
+	return h.scripts.Close()
+}
+
+// maxMemory is how many bytes of a request's body are held in memory.
+const maxMemory = 1 << 20
+
+// Serve answers x by the script that its path names. The body is read before
+// the script runs, so that no interpreter waits for a client.
+func (h *Handler) Serve(x *weighstone.Exchange) {
+	name, info := script.Split(x.In.Path, h.opts.Prefix)
+	proto, err := h.scripts.Find(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		h.refuse(x, http.StatusNotFound)
+		return
+	case err != nil:
+		h.opts.Log.Error("Lua script can't run", "script", name, "err", err)
+		h.refuse(x, http.StatusInternalServerError)
+		return
+	}
+	body, err := cgi.SpoolBody(x, maxMemory)
+	if err != nil {
+		x.Fail(cgi.BodyStatus(err))
+		x.Out.Close = true
+		return
+	}
+	defer body.Close()
+	deadline := time.Now().Add(h.opts.Timeout)
+	it, err := h.pool.Take(deadline, x.In.Gone)
+	if err != nil {
+		x.Fail(http.StatusServiceUnavailable)
+		x.AddField("Retry-After", "1")
+		return
+	}
+	var used *interpreter // what is kept: not one in which a script was stopped
+	defer func() { h.pool.Put(used) }()
+	err = it.run(x, proto, call{
+		script:   cgi.Script{Name: h.opts.Prefix + name, Info: info, Length: body.Length},
+		body:     body.Reader(),
+		deadline: deadline,
+	})
+	if it.broken {
+		it.close()
+	} else {
+		used = it
+	}
+	if err != nil {
+		h.opts.Log.Error("Lua script failed", "script", name, "err", err)
+		x.Fail(it.guard.status())
+	}
+}
+
+// refuse answers with an error a request whose body was not read.
+func (h *Handler) refuse(x *weighstone.Exchange, status int) {
+	x.Fail(status)
+	x.Out.Close = x.In.HasBody() && !x.In.Droppable()
+}
