@@ -97,8 +97,14 @@ func need(t *testing.T, tool string) {
 }
 
 // onEach runs a test on every variant, several at a time.
-func onEach(t *testing.T, test func(t *testing.T, variant string)) {
-	for _, v := range variants(t) {
+func onEach(t *testing.T, test func(t *testing.T, variant string)) { on(t, variants(t), test) }
+
+// onFamilies runs a test that takes long on one variant of each family, and in
+// CI on every variant.
+func onFamilies(t *testing.T, test func(t *testing.T, variant string)) { on(t, families(t), test) }
+
+func on(t *testing.T, names []string, test func(t *testing.T, variant string)) {
+	for _, v := range names {
 		t.Run(v, func(t *testing.T) {
 			t.Parallel()
 			test(t, v)

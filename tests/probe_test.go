@@ -58,7 +58,7 @@ func TestProbe(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const slow = "RB-slowloris,RB-slow-body,RB-idle-timeout"
-	onEach(t, func(t *testing.T, variant string) {
+	onFamilies(t, func(t *testing.T, variant string) {
 		s := serve(t, variant, "--root", fixture+"/www", "--header-timeout", "8s", "--body-timeout", "8s", "--idle-timeout", "10s")
 		cases := runProbe(t, s, fixture, append(idleConns(t, variant), "--jobs", "8", "--skip", slow)...)
 		s.stop()

@@ -62,7 +62,7 @@ func restarts() int {
 // TestRestart restarts each variant under load. No client tries anything
 // twice, and none may notice.
 func TestRestart(t *testing.T) {
-	onEach(t, func(t *testing.T, variant string) {
+	onFamilies(t, func(t *testing.T, variant string) {
 		p := newPlace(t)
 		flags := []string{"--root", p.root, "--cgi-bin", p.programs}
 		if rowOf(t, variant).Family == "event" { // two loops: each has a listener and a queue of its own to lose
@@ -90,7 +90,7 @@ func TestRestart(t *testing.T) {
 // TestCutOff: when the time to drain is over, what is left is cut off, and the
 // process ends as it was told to.
 func TestCutOff(t *testing.T) {
-	onEach(t, func(t *testing.T, variant string) {
+	onFamilies(t, func(t *testing.T, variant string) {
 		p := newPlace(t)
 		s := serve(t, variant, "--root", p.root, "--cgi-bin", p.programs, "--drain", "300ms")
 		for _, half := range []string{

@@ -14,7 +14,7 @@ import (
 func TestCloseAfter(t *testing.T) {
 	stream := get("/test/stream")
 	plain := get("/100.html")
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		for _, c := range []struct {
 			after int
 			sends []string

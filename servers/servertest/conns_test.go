@@ -44,7 +44,7 @@ func TestMaxConns(t *testing.T) {
 }
 
 // TestResets: clients that leave with a reset, at whatever point, harm nobody.
-func TestResets(t *testing.T) { onEach(t, resets) }
+func TestResets(t *testing.T) { onFamilies(t, resets) }
 
 func resets(t *testing.T, e servertest.Engine) {
 	body := string(pattern(30000))

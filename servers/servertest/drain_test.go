@@ -14,7 +14,7 @@ import (
 // TestDrainFinishes: what is in flight when a drain begins is answered: a head
 // half sent, a body half sent, a reply half read, a request on an idle
 // connection, and a connection that was not accepted yet.
-func TestDrainFinishes(t *testing.T) { onEach(t, drainFinishes) }
+func TestDrainFinishes(t *testing.T) { onFamilies(t, drainFinishes) }
 
 func drainFinishes(t *testing.T, e servertest.Engine) {
 	s, server := suite(t, e, weighstone.Options{})

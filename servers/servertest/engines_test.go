@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/weighstone/weighstone"
@@ -29,18 +30,37 @@ func engine(v *servers.Variant) servertest.Engine {
 }
 
 // onEach runs a test on every engine. One that this machine refuses is skipped
-// with the reason, or fails the test in CI.
+// with the reason: whether there is io_uring is the kernel's choice.
 func onEach(t *testing.T, test func(t *testing.T, e servertest.Engine)) {
+	on(t, servers.All(), test)
+}
+
+// onFamilies runs a test that takes long on one engine of each family, the
+// plainest: the others have most of their code from it. With CI=true it runs on
+// all, but not under the race detector, which a family's code needs to pass
+// once.
+func onFamilies(t *testing.T, test func(t *testing.T, e servertest.Engine)) {
+	if os.Getenv("WEIGHSTONE_SOAK") != "" || os.Getenv("CI") == "true" && !raced {
+		onEach(t, test)
+		return
+	}
+	plainest := []string{"nethttp", "epoll", "uring", "thread-pool", "symped"}
+	var chosen []servers.Variant
 	for _, v := range servers.All() {
+		if slices.Contains(plainest, v.Name) {
+			chosen = append(chosen, v)
+		}
+	}
+	on(t, chosen, test)
+}
+
+func on(t *testing.T, variants []servers.Variant, test func(t *testing.T, e servertest.Engine)) {
+	for _, v := range variants {
 		t.Run(v.Name, func(t *testing.T) {
-			switch err := v.Runs(); {
-			case err == nil:
-				test(t, engine(&v))
-			case os.Getenv("CI") == "true":
-				t.Fatal(err)
-			default:
+			if err := v.Runs(); err != nil {
 				t.Skip(err)
 			}
+			test(t, engine(&v))
 		})
 	}
 }

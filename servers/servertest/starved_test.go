@@ -77,7 +77,7 @@ func serveStarved(e servertest.Engine, fd int) int {
 // the server does not spin, and it takes them when others end.
 func TestNoDescriptors(t *testing.T) {
 	const conns = 3 * starvedLimit
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		c := startChild(t, starvedRole, e.Name)
 		addr := c.line()
 		answered := make(chan net.Conn, conns)

@@ -38,7 +38,7 @@ func dribble(c *servertest.Client, text string, stop <-chan struct{}) (all bool)
 // steadily bytes of it arrive. The texts would take 20 times the limit.
 func TestSlowClients(t *testing.T) {
 	long := string(pattern(300))
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		s, _ := suite(t, e, hasty())
 		cases := []struct {
 			name, first, then string
@@ -83,7 +83,7 @@ func TestSlowClients(t *testing.T) {
 
 // TestIdle: a connection without requests is closed in order.
 func TestIdle(t *testing.T) {
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		s, _ := suite(t, e, hasty())
 		c := servertest.Dial(t, s.Addr)
 		c.Get("/100.html", 200)
@@ -111,7 +111,7 @@ func dialSmall(t *testing.T, addr string) net.Conn {
 // TestDeafClients: one that stops reading in the middle of a reply is dropped
 // when it has taken nothing for the write limit.
 func TestDeafClients(t *testing.T) {
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		s, server := suite(t, e, hasty())
 		for name, send := range map[string]string{
 			"a large file":             get("/4m.bin"),
@@ -151,7 +151,7 @@ func awaitConns(t *testing.T, s *servertest.Server, n int64) {
 // TestSlowReader: a client that takes a little at a time is served, however
 // long the whole takes.
 func TestSlowReader(t *testing.T) {
-	onEach(t, func(t *testing.T, e servertest.Engine) {
+	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		s, _ := suite(t, e, hasty())
 		c := dialSmall(t, s.Addr)
 		io.WriteString(c, get("/200k.bin", "Connection: close"))
