@@ -47,6 +47,9 @@ func (c *benchCompareCmd) Run(s *streams) error {
 	if err := report.Write(s.out, c.Output, doc); err != nil {
 		return fmt.Errorf("write the comparison: %w", err)
 	}
+	if doc.Verdict.Failed() {
+		return errSilent
+	}
 	return nil
 }
 
