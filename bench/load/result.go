@@ -75,7 +75,7 @@ func (r *Result) overtime() time.Duration {
 // Little is Little's load factor: the response times of all good replies
 // together, as far as they lie in the measured window, over its length. Near
 // the number of clients when all are being served; never above it in a closed
-// loop.
+// loop. In an open loop the wait for a connection is part of it.
 func (r *Result) Little() float64 {
 	return r.Tally.Served.Seconds() / r.Elapsed.Seconds()
 }

@@ -52,7 +52,7 @@ func writeOne(b *bytes.Buffer, r *Result) {
 	r.writeTimes(out)
 	out.add("connect ms", "%s", quantileText(&t.Connect))
 	r.writeConnections(out)
-	out.add("Little's load", "%s of %d", figure(r.Little(), 2), r.Config.Clients*r.Config.Pipeline)
+	out.add("Little's load", "%s", r.littleText())
 	out.add("client CPU", "%s", r.cpuText())
 	if m := r.Mix(); m != nil {
 		out.add("mix", "chi-squared %.1f with %d degrees of freedom over %s draws, p %.3f; %.1f %% dynamic", m.ChiSquared, m.Freedom, grouped(m.Draws), m.P, 100*m.Dynamic)
@@ -65,6 +65,15 @@ func writeOne(b *bytes.Buffer, r *Result) {
 		out.add("errors", "%s", faultText(&t.Faults, anyFault))
 		out.add("first error", "%s", r.Offence)
 	}
+}
+
+// littleText is Little's load and what it can be at most: in an open loop any
+// number, as requests that wait for a connection are part of it.
+func (r *Result) littleText() string {
+	if r.Config.Arrival.Open() {
+		return figure(r.Little(), 2) + " under way or waiting for a connection"
+	}
+	return fmt.Sprintf("%s of %d", figure(r.Little(), 2), r.Config.Clients*r.Config.Pipeline)
 }
 
 // writeTimes writes what differs from the latency only when requests do not

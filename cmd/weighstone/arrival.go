@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,12 +93,18 @@ func (c *loadCmd) openLog() (*os.File, error) {
 // 28,000 ports.
 const maxSources = 256
 
-// parseSources expands addresses and networks.
+// parseSources expands addresses and networks. One that is named twice counts
+// once: it has no more ports for that.
 func parseSources(names []string) ([]netip.Addr, error) {
 	var all []netip.Addr
+	add := func(a netip.Addr) {
+		if !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
 	for _, name := range names {
 		if addr, err := netip.ParseAddr(name); err == nil {
-			all = append(all, addr)
+			add(addr)
 			continue
 		}
 		network, err := netip.ParsePrefix(name)
@@ -105,7 +112,7 @@ func parseSources(names []string) ([]netip.Addr, error) {
 			return nil, fmt.Errorf("--source: expected an address or network such as 127.0.1.0/28, but got %q", name)
 		}
 		for a := network.Masked().Addr(); network.Contains(a) && len(all) < maxSources; a = a.Next() {
-			all = append(all, a)
+			add(a)
 		}
 	}
 	return all, nil

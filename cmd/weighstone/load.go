@@ -42,7 +42,7 @@ type loadCmd struct {
 
 	Pipeline   int      `default:"1" help:"With -k, requests under way on a connection."`
 	Idle       int      `default:"0" help:"Further connections that are only held open."`
-	Source     []string `placeholder:"ADDR|CIDR" help:"Local addresses to connect from, in turn."`
+	Source     []string `placeholder:"ADDR|CIDR" help:"Local addresses to connect from, in turn; of a network the first 256."`
 	Ahead      int      `name:"connect-ahead" default:"0" help:"Connections kept ready, so that a request does not wait for one."`
 	ReadRate   *int     `name:"read-rate" placeholder:"B" help:"Read each connection at B bytes a second only."`
 	CloseFirst string   `enum:"client,server" default:"server" help:"Who closes a connection first: client or server."`
