@@ -8,7 +8,7 @@ FUZZTIME ?= 5s
 VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped prefork-reuseport
 VARIANTS += goroutine thread-pool threads acceptor-queue
 PROGRAMS := constant echo hello mirror send
-FLOORS   := floor spawn
+FLOORS   := floor spawn threads
 
 HAVE_CC := $(shell command -v $(CC) 2>/dev/null)
 
@@ -43,8 +43,8 @@ SHARED := $(addprefix cgi/prog/,exchange.c fastcgi.c input.c main.c scgi.c)
 bin/cgi/%: cgi/prog/%.c $(SHARED) cgi/prog/gateway.h cgi/prog/protocol.h | bin/cgi
 	$(CC) $(CFLAGS) -o $@ $< $(SHARED)
 
-bin/floor/%: bench/floor/%.c | bin/floor
-	$(CC) $(CFLAGS) -o $@ $<
+bin/floor/%: bench/floor/%.c bench/floor/reply.h | bin/floor
+	$(CC) $(CFLAGS) -pthread -o $@ $<
 else
 export CGO_ENABLED := 0
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func designFloor(l *lab) (*design, error) {
 			name: s.Name() + ", mixed heads and paths", subject: s, handler: "1000 paths", claims: claimCPU, plan: l.mixedPlan(list, s),
 			load: setting{clients: 64, keepalive: true, heads: mixedHeads(), planName: "1000 paths of 100 bytes", warmup: duration / 5, duration: duration},
 		}
-		if s.Name() != "floor" { // it answers every path with the same file
+		if !isFloor(s) {
 			c.proofs = []proof{{"/p/000.html", "path 0"}, {"/p/999.html", "path 999"}}
 		}
 		cells = append(cells, c)
@@ -91,15 +92,28 @@ func (l *lab) manyConnections(subjects []subject.Subject, duration time.Duration
 	return cells
 }
 
-// floorSubjects makes the floor, our servers, and the real ones that are
+// floors are the programs in C that answer without looking: the event loop, and
+// one for each architecture that is measured against its own.
+var floors = []string{"floor", "threads"}
+
+// isFloor says whether a subject is one of them: it answers every path with the
+// same file.
+func isFloor(s subject.Subject) bool {
+	return slices.ContainsFunc(floors, func(name string) bool { return s.Name() == subject.FloorName(name) })
+}
+
+// floorSubjects makes the floors, our servers, and the real ones that are
 // installed, all serving root; what is not there is remarked in d.
 func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]subject.Subject, error) {
-	program, err := l.floorProgram("floor")
-	if err != nil {
-		return nil, err
+	var recipes []subject.Recipe
+	for _, name := range floors {
+		program, err := l.floorProgram(name)
+		if err != nil {
+			return nil, err
+		}
+		recipes = append(recipes, subject.Floor(program, filepath.Join(root, file), false))
 	}
-	recipes := []subject.Recipe{subject.Floor(program, filepath.Join(root, file), false)}
-	for _, name := range l.variants("accel", "percore", "uring", "epoll", "poll", "select", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "uring", "epoll", "poll", "select", "threads", "thread-pool", "acceptor-queue", "goroutine", "fasthttp", "fiber", "nethttp") {
 		if reason := l.Refused[name]; reason != "" {
 			d.remarks = append(d.remarks, reason)
 			continue
@@ -127,7 +141,8 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 }
 
 // addTable adds a unit in which every cell is compared with the first, the
-// floor, and some with those that they are to undercut.
+// floor, some with a floor of their own, and some with those that they are to
+// undercut.
 func (d *design) addTable(part string, cells []*cell) {
 	d.units = append(d.units, cells)
 	by := map[string]*cell{}
@@ -140,6 +155,7 @@ func (d *design) addTable(part string, cells []*cell) {
 	for _, pair := range [][2]string{
 		{"epoll", "nginx"}, {"percore", "nginx"}, {"uring", "epoll"},
 		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"},
+		{"threads", subject.FloorName("threads")}, {"thread-pool", subject.FloorName("threads")},
 	} {
 		if a, b := by[pair[0]], by[pair[1]]; a != nil && b != nil {
 			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to %s, %s", pair[0], pair[1], part), a: a, b: b, metric: claimCPU})
@@ -183,7 +199,7 @@ func pathBody(i int) []byte {
 // which has only one.
 func (l *lab) mixedPlan(list *plan.List, s subject.Subject) func(base string) (*plan.Plan, error) {
 	o := plan.Options{Seed: l.Seed}
-	if s.Name() != "floor" {
+	if !isFloor(s) {
 		o.Files = func(path string) (size int64, sum [sha256.Size]byte, ok bool) {
 			var i int
 			if _, err := fmt.Sscanf(path, "/p/%03d.html", &i); err != nil || i >= pathCount {

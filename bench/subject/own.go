@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 )
 
@@ -23,11 +24,12 @@ func Weighstone(binary, variant string, flags ...string) Recipe {
 	}
 }
 
-// Floor is the recipe for the floor program, which answers everything with
-// file, on kept connections or (closing) one connection a request.
+// Floor is the recipe for one of the floor programs, which answer everything
+// with file, on kept connections or (closing) one connection a request. It is
+// called as [FloorName] says.
 func Floor(program, file string, closing bool) Recipe {
 	return Recipe{
-		Name: "floor",
+		Name: FloorName(filepath.Base(program)),
 		Path: program,
 		Args: func(port int, _ string) []string {
 			args := []string{strconv.Itoa(port), file}
@@ -39,6 +41,15 @@ func Floor(program, file string, closing bool) Recipe {
 		Announces: true,
 		Version:   Digest(program),
 	}
+}
+
+// FloorName is what the floor program of this name is called in results: the
+// event loop is the floor, the others are floors of their architectures.
+func FloorName(program string) string {
+	if program == "floor" {
+		return program
+	}
+	return "floor of " + program
 }
 
 // Digest names a program that has no version by its bytes.
