@@ -14,7 +14,7 @@ func TestSharedFile(t *testing.T) {
 	const clients, rounds = 8, 10
 	whole := string(pattern(200 << 10))
 	onEach(t, func(t *testing.T, e servertest.Engine) {
-		s, _ := suiteAt(t, e, place{Kind: bodyPlace, Root: newRoot(t), Open: 4}, weighstone.Options{})
+		s, server := suiteAt(t, e, place{Kind: bodyPlace, Root: newRoot(t), Open: 4}, weighstone.Options{})
 		var all sync.WaitGroup
 		for i := range clients {
 			c := servertest.Dial(t, s.Addr)
@@ -34,5 +34,6 @@ func TestSharedFile(t *testing.T) {
 			})
 		}
 		all.Wait()
+		awaitConns(t, server, 0) // then nothing is sent any more, and the files can be closed
 	})
 }
