@@ -8,6 +8,8 @@ FUZZTIME ?= 5s
 VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped prefork-reuseport
 VARIANTS += goroutine thread-pool threads acceptor-queue
 PROGRAMS := constant echo hello mirror send
+SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \
+	bin/perl/perlhost.pl bin/php/hello.php bin/php/phpinfo.php
 FLOORS   := floor spawn threads
 
 HAVE_CC := $(shell command -v $(CC) 2>/dev/null)
@@ -35,7 +37,7 @@ bin/weighstone bin/weighstone-worker: bin/%:
 # Each is a CGI program, and a FastCGI and SCGI application when its standard
 # input is a listening socket.
 .PHONY: programs
-programs: $(PROGRAMS:%=bin/cgi/%) $(PROGRAMS:%=bin/fcgi/%) bin/cgi/hello.sh bin/cgi/hello.pl
+programs: $(PROGRAMS:%=bin/cgi/%) $(PROGRAMS:%=bin/fcgi/%) $(SCRIPTS)
 
 ifneq ($(HAVE_CC),)
 SHARED := $(addprefix cgi/prog/,exchange.c fastcgi.c input.c main.c scgi.c)
@@ -66,7 +68,13 @@ bin/cgi/%.sh: cgi/prog/%.sh | bin/cgi
 bin/cgi/%.pl: cgi/prog/%.pl | bin/cgi
 	install -m 755 $< $@
 
-bin/cgi bin/fcgi bin/floor:
+bin/perl/%: cgi/prog/% | bin/perl
+	install -m 644 $< $@
+
+bin/php/%: cgi/prog/% | bin/php
+	install -m 644 $< $@
+
+bin/cgi bin/fcgi bin/floor bin/perl bin/php:
 	@mkdir -p $@
 
 .PHONY: floors

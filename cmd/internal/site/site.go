@@ -102,7 +102,7 @@ func (c *Content) assemble(maxBody int64, report func() status.Report) (err erro
 		weighstone.Route{Pattern: "/", Methods: reads, Handler: c.files},
 	)
 	for _, g := range c.gateways {
-		routes = append(routes, g.Route())
+		routes = append(routes, g.Routes()...)
 	}
 	for _, p := range c.parts {
 		routes = append(routes, p.Routes()...)

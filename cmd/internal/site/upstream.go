@@ -17,7 +17,7 @@ type Mount struct {
 
 // A gateway is one to programs, which end with it.
 type gateway interface {
-	Route() weighstone.Route
+	Routes() []weighstone.Route
 	Close() error
 }
 

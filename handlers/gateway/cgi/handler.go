@@ -13,7 +13,9 @@ package cgi
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,11 @@ import (
 type Options struct {
 	// Dirs are where programs lie, searched in this order.
 	Dirs []string
+	// Scripts are single programs, by the path that leads to them; with an
+	// Interpreter, the absolute path of a program, that is run in place of
+	// each and learns from SCRIPT_FILENAME what it is to run.
+	Scripts     map[string]string
+	Interpreter string
 	// Prefix is the path below which they are found; empty means /cgi-bin/.
 	Prefix string
 	// Root is DOCUMENT_ROOT, and with the path behind a program's name
@@ -101,10 +108,22 @@ func environment(more []string) []string {
 	return append([]string{"PATH=" + path}, more...)
 }
 
-// Route returns the route to put into a site.
-func (h *Handler) Route() weighstone.Route {
+// Routes returns the routes to put into a site: that of the prefix, if there
+// are directories or no scripts, and those of the scripts.
+func (h *Handler) Routes() []weighstone.Route {
+	var all []weighstone.Route
+	if len(h.opts.Dirs) > 0 || len(h.opts.Scripts) == 0 {
+		all = append(all, h.route(h.opts.Prefix))
+	}
+	for _, path := range slices.Sorted(maps.Keys(h.opts.Scripts)) {
+		all = append(all, h.route(path))
+	}
+	return all
+}
+
+func (h *Handler) route(pattern string) weighstone.Route {
 	return weighstone.Route{
-		Pattern: h.opts.Prefix,
+		Pattern: pattern,
 		Methods: weighstone.GET | weighstone.HEAD | weighstone.POST,
 		Body:    weighstone.BodyStreamed,
 		Waits:   true,

@@ -87,10 +87,10 @@ func newHost(t *testing.T, o Options) *host {
 		t.Fatal(err)
 	}
 	page := weighstone.NewPage("text/plain", time.Time{}, []byte("a page\n"))
-	h.site, err = weighstone.NewSite(0, h.Route(), weighstone.Route{
+	h.site, err = weighstone.NewSite(0, append(h.Routes(), weighstone.Route{
 		Pattern: "/page", Methods: weighstone.GET | weighstone.HEAD,
 		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) { x.SendPage(page) }),
-	})
+	})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ var mechanism = regexp.MustCompile(`(?m)^(SCRIPT_NAME|SCRIPT_FILENAME|GATEWAY_IN
 
 func compareWithAPI(t *testing.T, dir string) {
 	h := newHost(t, Options{Dirs: []string{dir}, Root: "/srv/www"})
-	routes := append(api.Routes(), h.Route())
+	routes := append(api.Routes(), h.Routes()...)
 	var err error
 	if h.site, err = weighstone.NewSite(0, routes...); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 // Serve runs the program that x asks for and answers with its output.
 func (h *Handler) Serve(x *weighstone.Exchange) {
-	prog, status := h.dirs.Find(string(x.In.Path), h.opts.Prefix)
+	prog, status := h.find(string(x.In.Path))
 	if status != 0 {
 		gateway.Refuse(x, status)
 		return
@@ -43,6 +43,14 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 		return
 	}
 	h.host.Answer(x, prog.Name, r, feed)
+}
+
+// find looks up the program for a decoded path.
+func (h *Handler) find(path string) (gateway.Program, int) {
+	if file := h.opts.Scripts[path]; file != "" {
+		return gateway.Program{File: file, Name: path}, 0
+	}
+	return h.dirs.Find(path, h.opts.Prefix)
 }
 
 // acquire waits for the right to run a program, unless it takes too long, or
@@ -78,6 +86,9 @@ func (h *Handler) start(x *weighstone.Exchange, prog gateway.Program, in cgi.Spo
 		Input:    in.File,
 		Feed:     in.File == nil && in.Length > 0,
 		Complain: h.complain,
+	}
+	if h.opts.Interpreter != "" {
+		cmd.Path = h.opts.Interpreter
 	}
 	p, err := h.spawner.Start(&cmd)
 	if err != nil {

@@ -19,6 +19,7 @@ type app struct {
 	opts    *Options
 	host    *gateway.Host
 	pool    *pool
+	unwinds sync.WaitGroup
 	workers []*worker // none if somebody else runs it
 	// answered counts the replies that were whole.
 	answered atomic.Uint64
@@ -162,6 +163,7 @@ func (s *seat) readOut() error {
 // close ends the workers. Requests at work fail.
 func (a *app) close() {
 	a.pool.close()
+	a.unwinds.Wait()
 	var all sync.WaitGroup
 	for _, w := range a.workers {
 		all.Go(w.close)

@@ -12,13 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sys/unix"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
@@ -55,7 +55,7 @@ type site struct {
 
 // A closer is a gateway.
 type closer interface {
-	Route() weighstone.Route
+	Routes() []weighstone.Route
 	Close() error
 }
 
@@ -64,7 +64,7 @@ type closer interface {
 // at the test's end.
 func serve(t *testing.T, o Options, gatewaysOf func(o Options) []closer) *site {
 	t.Helper()
-	before := descriptors(t)
+	before, others := descriptors(t), children(t)
 	old := goleak.IgnoreCurrent()
 	s := &site{t: t, log: new(journal)}
 	if o.Timeout == 0 {
@@ -74,7 +74,7 @@ func serve(t *testing.T, o Options, gatewaysOf func(o Options) []closer) *site {
 	gateways := gatewaysOf(o)
 	var routes []weighstone.Route
 	for _, g := range gateways {
-		routes = append(routes, g.Route())
+		routes = append(routes, g.Routes()...)
 	}
 	all, err := weighstone.NewSite(0, routes...)
 	if err != nil {
@@ -111,8 +111,8 @@ func serve(t *testing.T, o Options, gatewaysOf func(o Options) []closer) *site {
 		if after := descriptors(t); after > before {
 			t.Errorf("%d descriptors open, %d before", after, before)
 		}
-		if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err != unix.ECHILD {
-			t.Errorf("a child is left: wait4 says %d, %v", pid, err)
+		if now := children(t); now != others {
+			t.Errorf("children %q are left, there were %q", now, others)
 		}
 		if t.Failed() {
 			t.Logf("log:\n%s", s.log)
@@ -135,6 +135,23 @@ func descriptors(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(entries)
+}
+
+// children lists the processes that this one has started, zombies included.
+func children(t *testing.T) string {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, list := range lists {
+		if b, err := os.ReadFile(list); err == nil { // else the thread has ended
+			all = append(all, strings.Fields(string(b))...)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 // mounted is a site with an application at an address below /app/.
@@ -241,21 +258,41 @@ func need(t *testing.T, tool string) string {
 	return ""
 }
 
-// programs builds the sample programs in C into a directory.
+// samples are the sample programs in C, built once for all tests into a
+// directory that TestMain removes.
+var samples struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// programs returns the directory of the sample programs in C.
 func programs(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	cc := need(t, "cc")
+	samples.once.Do(func() {
+		if samples.dir, samples.err = os.MkdirTemp("", "weighstone-samples-"); samples.err == nil {
+			samples.err = compile(cc, samples.dir)
+		}
+	})
+	if samples.err != nil {
+		t.Fatal(samples.err)
+	}
+	return samples.dir
+}
+
+func compile(cc, dir string) error {
 	const sources = "../../../cgi/prog/"
 	for _, name := range []string{"echo", "hello", "send", "mirror", "constant"} {
 		args := []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-o", filepath.Join(dir, name), sources + name + ".c"}
 		for _, shared := range []string{"exchange.c", "fastcgi.c", "input.c", "main.c", "scgi.c"} {
 			args = append(args, sources+shared)
 		}
-		if out, err := exec.Command(need(t, "cc"), args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("compile %s: %w\n%s", name, err, out)
 		}
 	}
-	return dir
+	return nil
 }
 
 // withPrograms is a site with programs below /fcgi-bin/ and /scgi-bin/.

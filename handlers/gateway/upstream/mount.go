@@ -55,10 +55,10 @@ func NewMount(o Options, prefix, address string) (*Mount, error) {
 	return m, nil
 }
 
-// Route returns the route to put into a site.
-func (m *Mount) Route() weighstone.Route {
+// Routes returns the routes to put into a site.
+func (m *Mount) Routes() []weighstone.Route {
 	const all = weighstone.GET | weighstone.HEAD | weighstone.POST | weighstone.PUT | weighstone.DELETE | weighstone.PATCH
-	return route(m.prefix, all, m)
+	return []weighstone.Route{route(m.prefix, all, m)}
 }
 
 // Serve answers x by the application.

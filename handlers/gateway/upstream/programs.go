@@ -66,9 +66,9 @@ func workerEnvironment(more []string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH")}, more...)
 }
 
-// Route returns the route to put into a site.
-func (g *Programs) Route() weighstone.Route {
-	return route(g.prefix, weighstone.GET|weighstone.HEAD|weighstone.POST, g)
+// Routes returns the routes to put into a site.
+func (g *Programs) Routes() []weighstone.Route {
+	return []weighstone.Route{route(g.prefix, weighstone.GET|weighstone.HEAD|weighstone.POST, g)}
 }
 
 // Serve answers x by a program.

@@ -224,7 +224,7 @@ func (r *run) Free() {
 		r.app.answered.Add(1)
 		r.app.pool.give(s)
 	case killed && !done && r.ended == nil && s.link != nil:
-		go r.app.unwind(s)
+		r.app.unwinds.Go(func() { r.app.unwind(s) })
 	default:
 		s.hangUp()
 		r.app.pool.give(s)

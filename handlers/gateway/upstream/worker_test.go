@@ -24,7 +24,9 @@ const roleVariable = "WEIGHSTONE_TEST_WORKER"
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "":
-		os.Exit(m.Run())
+		code := m.Run()
+		os.RemoveAll(samples.dir)
+		os.Exit(code)
 	case "dies":
 		os.Exit(3)
 	default:

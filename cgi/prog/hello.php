@@ -1,0 +1,3 @@
+<?php
+// hello answers as the page of LiteSpeed's comparison of 2005 did.
+echo 'hello world';

@@ -1,0 +1,3 @@
+<?php
+// phpinfo tells all about the interpreter: tens of kilobytes, whose length varies.
+phpinfo();
