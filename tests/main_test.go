@@ -68,7 +68,7 @@ func bringPrograms(dir string) error {
 	if out, err := exec.Command("make", "-s", "-C", "..", "programs").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the sample programs: %w\n%s", err, out)
 	}
-	for _, name := range []string{"cgi", "fcgi"} {
+	for _, name := range []string{"cgi", "fcgi", "perl", "php"} {
 		there, err := filepath.Abs(filepath.Join("..", "bin", name))
 		if err == nil {
 			err = os.Symlink(there, filepath.Join(dir, name))

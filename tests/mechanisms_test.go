@@ -51,6 +51,53 @@ func TestMechanisms(t *testing.T) {
 	})
 }
 
+// TestScripts: the scripts of PHP and Perl are answered by every way of running
+// them.
+func TestScripts(t *testing.T) {
+	need(t, "php-cgi")
+	need(t, "perl")
+	onEach(t, func(t *testing.T, variant string) {
+		for _, by := range []string{"cgi", "fastcgi"} {
+			s := serve(t, variant, "--php", by, "--perl", by)
+			for range 2 {
+				if got := mechanism(t, s.addr, "GET", "/hello.php", ""); !regexp.MustCompile(`^200 text/html; ?charset=UTF-8 -?\d+\nhello world$`).MatchString(got) {
+					t.Errorf("/hello.php by %s: %q", by, got)
+				}
+				want := mechanism(t, s.addr, "GET", "/api/hello", "")
+				for _, path := range []string{"/hello.pl", "/cgi-bin/hello.pl", "/perl/hello.pl"} {
+					if got := mechanism(t, s.addr, "GET", path, ""); got != want {
+						t.Errorf("%s by %s: %q", path, by, got)
+					}
+				}
+			}
+			if got := mechanism(t, s.addr, "GET", "/phpinfo.php", ""); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, "phpinfo()") {
+				t.Errorf("/phpinfo.php by %s: %.300q", by, got)
+			}
+			want := mechanism(t, s.addr, "POST", "/api/echo/x?y", "body")
+			for _, at := range []string{"/perl/", "/cgi-bin/"} {
+				if got := mechanism(t, s.addr, "POST", at+"echo.pl/x?y", "body"); got != want {
+					t.Errorf("%secho.pl: %q, want %q", at, got, want)
+				}
+			}
+			s.stop()
+		}
+	})
+}
+
+// TestMissingInterpreter: the routes say so, and the log once.
+func TestMissingInterpreter(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	s := serve(t, "epoll")
+	for _, path := range []string{"/hello.php", "/phpinfo.php", "/hello.pl", "/perl/hello.pl"} {
+		if got := mechanism(t, s.addr, "GET", path, ""); !strings.HasPrefix(got, "503 text/plain; charset=utf-8 ") || !strings.Contains(got, "which is not here: the Debian package p") {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	if log := s.stderr.String(); strings.Count(log, "the Debian package php-cgi brings it") != 1 || strings.Count(log, "the Debian package perl brings it") != 1 {
+		t.Errorf("the log: %s", log)
+	}
+}
+
 // naming are the lines of an echo that name the mechanism, or its connection.
 var naming = regexp.MustCompile(`(?m)^(SCRIPT_NAME|SCRIPT_FILENAME|GATEWAY_INTERFACE|PATH_TRANSLATED|REQUEST_URI|DOCUMENT_ROOT|REMOTE_PORT)=.*\n`)
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strings"
 
 	"github.com/weighstone/weighstone/cmd/internal/site"
@@ -17,10 +18,12 @@ type appFlags struct {
 	Workers     int      `name:"fcgi-workers" default:"4" help:"Processes for each program that is started here."`
 	Connections int      `name:"fcgi-connections" default:"16" help:"Connections to each application that is not."`
 	Queue       int      `name:"fcgi-queue" default:"1024" help:"Requests that wait for an application while it is busy; the rest get 503."`
+	PHP         string   `default:"cgi" enum:"cgi,fastcgi" help:"Run /hello.php and /phpinfo.php through cgi, or fastcgi."`
+	Perl        string   `default:"cgi" enum:"cgi,fastcgi" help:"Run /hello.pl through cgi, or fastcgi as /perl/ always is."`
 }
 
 // reserved are the prefixes that no application can take.
-var reserved = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/", "/server-status/"}
+var reserved = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/", "/perl/", "/server-status/"}
 
 // check refuses what no value can mean.
 func (f *appFlags) check() error {
@@ -77,7 +80,13 @@ func (m *mount) check() error {
 
 // apps returns the choices as the site takes them.
 func (f *appFlags) apps(log *slog.Logger) site.Apps {
-	a := site.Apps{Programs: builtin("fcgi", log), Workers: f.Workers, Connections: f.Connections, Queue: f.Queue}
+	a := site.Apps{
+		Programs: builtin("fcgi", log), Workers: f.Workers, Connections: f.Connections, Queue: f.Queue,
+		Interpreters: site.Interpreters{PHP: f.PHP, Perl: f.Perl, PHPDir: builtin("php", log), PerlDir: builtin("cgi", log)},
+	}
+	if dir := builtin("perl", log); dir != "" {
+		a.Interpreters.PerlHost = filepath.Join(dir, "perlhost.pl")
+	}
 	for _, m := range mounts("", f.FastCGI) {
 		a.Mounts = append(a.Mounts, site.Mount{Protocol: upstream.FastCGI, Prefix: m.prefix, Address: m.address})
 	}

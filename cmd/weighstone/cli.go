@@ -24,7 +24,7 @@ type cli struct {
 	Load     loadCmd     `cmd:"" help:"Put load on a server and check the replies: status and length, and content where a plan brings digests."`
 	Bench    benchCmd    `cmd:"" help:"Make a comparison: start servers, measure them in turn, judge."`
 	Worker   workerCmd   `cmd:"" hidden:"" help:"Be a process of serve."`
-	Peers    peersCmd    `cmd:"" help:"List the real servers and load tools found here."`
+	Peers    peersCmd    `cmd:"" help:"List the real servers, load tools and interpreters found here."`
 }
 
 // streams are the program's own, as commands get them.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/weighstone/weighstone/bench/subject"
+	"github.com/weighstone/weighstone/cmd/internal/site"
 )
 
 type peersCmd struct {
@@ -18,7 +20,7 @@ type peersCmd struct {
 // A peer is a real server or load tool, here or not.
 type peer struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"` // server or load tool
+	Kind    string `json:"kind"` // server, load tool or interpreter
 	Path    string `json:"path"` // empty when it is not here
 	Version string `json:"version"`
 	Source  string `json:"source"` // what brings it
@@ -39,7 +41,7 @@ var tools = []struct{ name, version, source string }{
 
 // Run lists them.
 func (c *peersCmd) Run(s *streams) error {
-	all := append(findServers(), findTools()...)
+	all := slices.Concat(findServers(), findTools(), findInterpreters())
 	if c.JSON {
 		return writeJSON(s.out, all)
 	}
@@ -73,6 +75,19 @@ func findTools() []peer {
 		found := peer{Name: t.name, Kind: "load tool", Source: t.source}
 		if path, err := exec.LookPath(t.name); err == nil {
 			found.Path, found.Version = path, versionOf(path, t.version)
+		}
+		all = append(all, found)
+	}
+	return all
+}
+
+// findInterpreters lists what the site's scripts need.
+func findInterpreters() []peer {
+	var all []peer
+	for _, i := range (site.Interpreters{}).List() {
+		found := peer{Name: i.Program, Kind: "interpreter", Source: "Debian package " + i.Package}
+		if path, err := exec.LookPath(i.Program); err == nil {
+			found.Path, found.Version = path, versionOf(path, "-v")
 		}
 		all = append(all, found)
 	}

@@ -31,6 +31,11 @@ func (v *service) assemble() (err error) {
 		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
 	}
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
+	for _, i := range v.about.Apps.Interpreters.List() {
+		if missing := i.Missing(); missing != "" {
+			v.log.Warn(missing)
+		}
+	}
 	if v.variant.Family == servers.Process {
 		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
 		return nil

@@ -84,13 +84,11 @@ func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part)
 // openGateways makes the gateways to programs and applications.
 func (c *Content) openGateways(config Config, root string, log *slog.Logger) error {
 	site := func() *weighstone.Site { return c.Site }
-	programs, err := cgi.New(cgi.Options{
+	if err := c.add(cgi.New(cgi.Options{
 		Dirs: present(config.CGIBin, config.Programs), Root: root, Timeout: config.CGITimeout, Log: log, Site: site,
-	})
-	if err != nil {
+	})); err != nil {
 		return err
 	}
-	c.gateways = append(c.gateways, programs)
 	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site})
 }
 

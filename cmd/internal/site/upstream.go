@@ -28,6 +28,8 @@ type Apps struct {
 	Workers     int     // processes for each program
 	Connections int     // to each application that somebody else runs, at most
 	Queue       int     // requests that wait for an application, at most
+
+	Interpreters Interpreters
 }
 
 // openApps makes the gateways to applications. o is what they have in common.
@@ -41,21 +43,18 @@ func (c *Content) openApps(a Apps, o upstream.Options) error {
 		prefix   string
 	}{{upstream.FastCGI, "/fcgi-bin/"}, {upstream.SCGI, "/scgi-bin/"}} {
 		o.Protocol = p.protocol
-		g, err := upstream.NewPrograms(o, p.prefix, present(a.Programs)...)
-		if err != nil {
+		if err := c.add(upstream.NewPrograms(o, p.prefix, present(a.Programs)...)); err != nil {
 			return err
 		}
-		c.gateways = append(c.gateways, g)
 	}
 	for _, m := range a.Mounts {
 		o.Protocol = m.Protocol
-		g, err := upstream.NewMount(o, m.Prefix, m.Address)
-		if err != nil {
+		if err := c.add(upstream.NewMount(o, m.Prefix, m.Address)); err != nil {
 			return fmt.Errorf("%s=%s: %w", m.Prefix, m.Address, err)
 		}
-		c.gateways = append(c.gateways, g)
 	}
-	return nil
+	o.Protocol = upstream.FastCGI
+	return c.openInterpreters(a.Interpreters, o)
 }
 
 // closeGateways ends all programs.

@@ -127,8 +127,21 @@ func listens(path string) bool {
 	return err == nil
 }
 
+// phpFPM returns the path of php-fpm, which has its version in its name.
+func phpFPM(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/sbin/php-fpm*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		return need(t, "php-fpm")
+	}
+	return found[0]
+}
+
 func TestPHPFPM(t *testing.T) {
-	fpm := need(t, "php-fpm8.2")
+	fpm := phpFPM(t)
 	root, dir := phpScripts(t), t.TempDir()
 	socket := filepath.Join(dir, "fpm.sock")
 	for name, pool := range map[string]string{
