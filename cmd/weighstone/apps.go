@@ -23,7 +23,7 @@ type appFlags struct {
 }
 
 // reserved are the prefixes that no application can take.
-var reserved = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/", "/perl/", "/server-status/"}
+var reserved = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/", "/perl/", "/db/", "/lua/", "/server-status/"}
 
 // check refuses what no value can mean.
 func (f *appFlags) check() error {

@@ -121,7 +121,7 @@ func (c *Content) openPerl(perl string, i Interpreters, o upstream.Options) erro
 }
 
 // add adds a gateway, unless it could not be made.
-func (c *Content) add(g gateway, err error) error {
+func (c *Content) add(g Part, err error) error {
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ type Part interface {
 type Content struct {
 	Site     *weighstone.Site
 	files    *static.Handler
-	gateways []gateway
+	gateways []Part // to programs, which end with them
 	parts    []Part
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/handlers/gateway/upstream"
 )
 
@@ -13,12 +12,6 @@ type Mount struct {
 	Protocol upstream.Protocol
 	Prefix   string // of the paths that it answers
 	Address  string // unix:PATH or HOST:PORT
-}
-
-// A gateway is one to programs, which end with it.
-type gateway interface {
-	Routes() []weighstone.Route
-	Close() error
 }
 
 // Apps says what is asked through FastCGI and SCGI.
