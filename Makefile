@@ -128,6 +128,15 @@ fuzz: ## run each fuzz target for FUZZTIME
 		done; \
 	done
 
+.PHONY: docs
+docs: ## fill the variants' pages from the committed captures and results
+	$(GO) run ./cmd/weighstone-docs write
+
+.PHONY: docs-calls
+docs-calls: build ## trace one request on each variant anew (needs strace), then fill the pages
+	$(GO) run ./cmd/weighstone-docs capture $(VARIANTS)
+	$(GO) run ./cmd/weighstone-docs write
+
 .PHONY: soak
 soak: $(TESTED) ## run the long tests too: more restarts, longer loads, more fuzzing
 	WEIGHSTONE_SOAK=1 $(GO) test -count=1 -timeout 60m ./...

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What one request is, and how long the server is left alone around it, so
+// that what it does for the one is told from what it does for the next.
+const (
+	kept   = "GET /100.html HTTP/1.1\r\nHost: weighstone\r\n\r\n"
+	single = "GET /100.html HTTP/1.1\r\nHost: weighstone\r\nConnection: close\r\n\r\n"
+	rest   = 150 * time.Millisecond
+	rounds = 4 // the last is shown: buffers, caches and threads are there then
+	limit  = 30 * time.Second
+)
+
+// A span is the time of one request, from the client's view.
+type span struct{ from, to time.Time }
+
+// capture serves by variant under strace, asks, and returns the calls of one
+// request on a kept connection and of one on a connection of its own.
+func capture(ctx context.Context, program, variant string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "weighstone-docs")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	log := filepath.Join(dir, "trace")
+	addr, stop, err := serve(ctx, program, variant, log)
+	if err != nil {
+		return "", err
+	}
+	onKept, err := askKept(addr)
+	if err == nil {
+		var onOwn span
+		if onOwn, err = askOwn(addr); err == nil {
+			if err = stop(); err != nil {
+				return "", err
+			}
+			return render(variant, log, onKept, onOwn)
+		}
+	}
+	return "", errors.Join(err, stop())
+}
+
+func render(variant, log string, onKept, onOwn span) (string, error) {
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		return "", err
+	}
+	calls, err := parse(string(trace))
+	if err != nil {
+		return "", err
+	}
+	version, err := exec.Command("strace", "-V").Output()
+	if err != nil {
+		return "", err
+	}
+	var uts syscall.Utsname
+	if err := syscall.Uname(&uts); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	first, _, _ := strings.Cut(string(version), "\n")
+	fmt.Fprintf(&b, "# weighstone serve %s --workers 1, one request for /100.html; %s\n", variant, first)
+	for _, part := range []struct {
+		title string
+		span  span
+	}{{"kept connection", onKept}, {"connection of its own", onOwn}} {
+		in, futexes := within(calls, part.span.from, part.span.to)
+		if len(in) == 0 {
+			return "", fmt.Errorf("no call in the time of the request on a %s", part.title)
+		}
+		fmt.Fprintf(&b, "\n== %s\n%s", part.title, show(in))
+		if futexes > 0 {
+			fmt.Fprintf(&b, "(and futex %d times)\n", futexes)
+		}
+	}
+	return b.String(), nil
+}
+
+var readyLine = regexp.MustCompile(`^weighstone \S+ ready http://(\S+) pid (\d+)\n$`)
+
+// serve starts the server under strace. stop drains it.
+func serve(ctx context.Context, program, variant, log string) (addr string, stop func() error, err error) {
+	cmd := exec.CommandContext(ctx, "strace", "-f", "-qq", "-yy", "-ttt", "-T", "-s", "24", "-o", log,
+		program, "serve", variant, "--workers", "1", "--addr", "127.0.0.1:0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	m := readyLine.FindStringSubmatch(line)
+	if m == nil {
+		cmd.Process.Kill()
+		return "", nil, errors.Join(fmt.Errorf("the server said %q", line), err, cmd.Wait())
+	}
+	var pid int
+	fmt.Sscan(m[2], &pid)
+	return m[1], func() error {
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			return err
+		}
+		return cmd.Wait()
+	}, nil
+}
+
+// askKept asks several times on one connection, and returns the time of the
+// last: from when all was done for the one before.
+func askKept(addr string) (span, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return span{}, err
+	}
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	var last span
+	for range rounds {
+		last.from = time.Now()
+		if err := ask(conn, r, kept); err != nil {
+			return span{}, err
+		}
+		time.Sleep(rest)
+		last.to = time.Now()
+	}
+	return last, nil
+}
+
+// askOwn asks several times on connections of their own.
+func askOwn(addr string) (span, error) {
+	var last span
+	for range rounds {
+		time.Sleep(rest)
+		last.from = time.Now()
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return span{}, err
+		}
+		err = ask(conn, bufio.NewReader(conn), single)
+		conn.Close()
+		if err != nil {
+			return span{}, err
+		}
+		time.Sleep(rest)
+		last.to = time.Now()
+	}
+	return last, nil
+}
+
+func ask(conn net.Conn, r *bufio.Reader, request string) error {
+	if err := conn.SetDeadline(time.Now().Add(limit)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, request); err != nil {
+		return err
+	}
+	reply, err := http.ReadResponse(r, nil)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if _, err := io.Copy(io.Discard, reply.Body); err != nil {
+		return err
+	}
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answered %s", reply.Status)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weighstone/weighstone/bench"
+)
+
+// TestPages fails when a variant has no page, or one that is not what the
+// committed captures and results say.
+func TestPages(t *testing.T) {
+	pages := 0
+	err := eachPage(filepath.Join("..", "..", "docs"), func(p *page) error {
+		pages++
+		if p.old != p.new {
+			t.Errorf("%s is stale: run make docs; difference:\n%s", p.path, cmp.Diff(p.old, p.new))
+		}
+		return nil
+	})
+	if err != nil || pages == 0 {
+		t.Errorf("%d pages, %v", pages, err)
+	}
+}
+
+const trace = `10  100.000100 epoll_pwait(4<anon_inode:[eventpoll]>, [], 128, 0, NULL, 0) = 0 <0.000010>
+10  100.000200 epoll_pwait(9<anon_inode:[eventpoll]>,  <unfinished ...>
+11  100.000300 nanosleep({tv_sec=0}, NULL) = 0 <0.100000>
+11  100.200000 futex(0xc000080d48, FUTEX_WAIT_PRIVATE, 0, NULL) = 0 <0.000005>
+10  101.000000 <... epoll_pwait resumed>[{events=EPOLLIN, data={u32=17, u64=17}}], 512, 60000, NULL, 0) = 1 <0.999800>
+11  101.000100 read(17<TCP:[127.0.0.1:8080->127.0.0.1:5000]>, "GET /"..., 81920) = 44 <0.000010>
+10  101.000150 --- SIGURG {si_signo=SIGURG} ---
+10  102.500000 accept4(8<TCP:[127.0.0.1:8080]>, 0xc000123456, [112], SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+`
+
+func TestTrace(t *testing.T) {
+	calls, err := parse(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(ms int64) time.Time { return time.UnixMilli(ms) }
+	for _, c := range []struct {
+		from, to int64
+		want     string
+		futexes  int
+	}{
+		{100_500, 101_500, "A  epoll_pwait(eventpoll, [{events=EPOLLIN, data=...}], 512, 60000, NULL, 0) = 1\nB  read(connection, \"GET /\"..., 81920) = 44\n", 0},
+		{102_000, 103_000, "accept4(listener, ADDR, [112], SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable)\n", 0},
+		{100_000, 100_500, "", 1},
+	} {
+		in, futexes := within(calls, at(c.from), at(c.to))
+		if got := show(in); got != c.want || futexes != c.futexes {
+			t.Errorf("from %d: %d futexes and\n%s", c.from, futexes, got)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	const page = "a\n<!-- calls -->\nold\n<!-- end of calls -->\nb\n"
+	got, err := fill(page, "calls", "new\n")
+	if want := strings.Replace(page, "old", "new", 1); err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range []string{"", "<!-- calls -->\n", "<!-- end of calls -->\n"} {
+		if _, err := fill(bad, "calls", ""); err == nil {
+			t.Errorf("%q is filled", bad)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	v := func(f float64) *float64 { return &f }
+	yes := true
+	d := &bench.Document{Command: []string{"weighstone", "bench", "card"}, Verdict: bench.Valid, Cells: []bench.Cell{{
+		Variant: "epoll", Name: "epoll 100.html", Handler: "100.html", Load: bench.Load{Clients: 64, Keepalive: true},
+		Metrics:  bench.Figures[bench.Metric]{RequestsPerS: &bench.Metric{Median: v(81234), Lo: v(80000), Hi: v(82000)}, ServerCPUMicros: &bench.Metric{Median: v(0.5)}},
+		Syscalls: &bench.Syscalls{PerRequest: map[string]float64{"read": 1, "sendto": 1, "epoll_pwait": 0.02, "futex": 0.001}},
+	}}, Comparisons: []bench.Comparison{{Name: "epoll to the floor", A: "epoll 100.html", Metric: "server_cpu_us_per_request", At: "saturated", Ratio: v(1.2), Lo: v(1.1), Hi: v(1.3), Claimed: &yes}}}
+	got := figures([]*bench.Document{{}, d}, "epoll")
+	for _, want := range []string{
+		"| 100.html, 64 clients, kept connections | 81234 [80000, 82000] | 0.500 | - | - | read 1.00, sendto 1.00, epoll_pwait 0.02 |\n",
+		"| epoll to the floor | server cpu us per request, saturated | 1.20 [1.10, 1.30] | shown |\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := figures([]*bench.Document{d}, "poll"); !strings.Contains(got, "Not yet measured") {
+		t.Errorf("poll: %s", got)
+	}
+}

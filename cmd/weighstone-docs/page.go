@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/servers"
+)
+
+// A page is one variant's, as it is and as it should be.
+type page struct {
+	path     string
+	old, new string
+}
+
+// eachPage makes each variant's page and hands it to do.
+func eachPage(docs string, do func(*page) error) error {
+	results, err := readAll(filepath.Join(docs, resultsDir))
+	if err != nil {
+		return err
+	}
+	for _, v := range servers.All() {
+		p, err := makePage(docs, v.Name, results)
+		if err != nil {
+			return err
+		}
+		if err := do(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func makePage(docs, variant string, results []*bench.Document) (*page, error) {
+	p := &page{path: filepath.Join(docs, pagesDir, variant+".md")}
+	old, err := os.ReadFile(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the variant %s has no page: %w", variant, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	calls, err := os.ReadFile(filepath.Join(docs, callsDir, variant+".txt"))
+	if err != nil {
+		return nil, err
+	}
+	p.old = string(old)
+	p.new, err = fill(p.old, "calls", blocks(string(calls)))
+	if err == nil {
+		p.new, err = fill(p.new, "figures", figures(results, variant))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.path, err)
+	}
+	return p, nil
+}
+
+// fill puts text between the marks of a part, which are HTML comments.
+func fill(page, part, text string) (string, error) {
+	begin, end := "<!-- "+part+" -->\n", "<!-- end of "+part+" -->\n"
+	before, rest, found := strings.Cut(page, begin)
+	if !found {
+		return "", fmt.Errorf("no %q", strings.TrimSpace(begin))
+	}
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		return "", fmt.Errorf("no %q", strings.TrimSpace(end))
+	}
+	return before + begin + text + end + after, nil
+}
+
+// blocks makes of a capture a block of code for each of its parts.
+func blocks(calls string) string {
+	head, parts, _ := strings.Cut(calls, "\n\n== ")
+	var b strings.Builder
+	fmt.Fprintf(&b, "`%s`. The Go runtime's housekeeping is left out; letters are threads.\n", strings.TrimPrefix(head, "# "))
+	for part := range strings.SplitSeq(parts, "\n\n== ") {
+		title, text, _ := strings.Cut(part, "\n")
+		fmt.Fprintf(&b, "\nOn a %s:\n\n```\n%s\n```\n", title, strings.TrimSpace(text))
+	}
+	return b.String()
+}
