@@ -80,7 +80,7 @@ func seconds(s string) (time.Duration, error) {
 
 // housekeeping are calls of the Go runtime for itself: its monitor's naps,
 // threads that wake each other, preemption, memory, the number of cores.
-var housekeeping = regexp.MustCompile(`^(futex|nanosleep|clock_nanosleep|tgkill|getpid|rt_sigreturn|rt_sigprocmask|sched_yield|madvise|mmap|munmap|restart_syscall|sched_getaffinity|pread64\(cpu\.)` +
+var housekeeping = regexp.MustCompile(`^(futex|nanosleep|clock_nanosleep|tgkill|getpid|rt_sigreturn|rt_sigprocmask|sched_yield|madvise|mmap|munmap|restart_syscall|sched_getaffinity|gettid|sigaltstack|pread64\(cpu\.)` +
 	// It looks in passing whether its poller has anything.
 	`|^epoll_pwait\(\d+<[^>]*>, \[\], 128, `)
 
@@ -110,6 +110,7 @@ var plain = []struct {
 	{regexp.MustCompile(`\d+<TCP(?:v6)?:\[[^\]]*\]>`), "listener"},
 	{regexp.MustCompile(`\d+<(?:UNIX|UNIX-STREAM):\[[^\]]*\]>`), "unix socket"},
 	{regexp.MustCompile(`\d+<anon_inode:\[?(\w+)\]?>`), "$1"},
+	{regexp.MustCompile(`io_uring_enter\([^,]*,`), "io_uring_enter(ring,"},
 	{regexp.MustCompile(`\d+<pipe:\[\d+\]>`), "pipe"},
 	{regexp.MustCompile(`\d+<[^>]*/([^/>]+)>`), "$1"},
 	{regexp.MustCompile(`sin_port=htons\(\d+\)`), "sin_port=..."},
