@@ -27,6 +27,7 @@ func TestAgree(t *testing.T) {
 		"/api/hello", "/api/send", "/api/send?size=100", "/api/send?size=x", "/api/echo?a=b", "/api/mirror",
 		"/db/100.html", "/db/silicon-surf/file200k.html", "/db/standard/file5m.html", "/db/", "/db", "/db/none", fixtures.DocumentURL("/db/", "standard/file500k.html"),
 		"/lua/hello", "/lua/send?size=100", "/lua/send?size=2000000", "/lua/send?size=x", "/lua/echo/info?a=b", "/lua/mirror", "/lua/none", "/lua/", "/lua",
+		"/wasm/hello", "/wasm/send?size=100", "/wasm/send?size=2000000", "/wasm/send?size=x", "/wasm/echo/info?a=b", "/wasm/mirror", "/wasm/none", "/wasm/",
 		"/cgi-bin/text", "/cgi-bin/status", "/cgi-bin/redirect", "/cgi-bin/local", "/cgi-bin/length", "/cgi-bin/large", "/cgi-bin/broken",
 		"/cgi-bin/none", "/cgi-bin/", "/cgi-bin", "/cgi-bin/text/extra?query", "/cgi-bin/%2e%2e/text")
 	answers := map[string][]string{}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,46 +27,66 @@ type Output struct {
 	mem  []byte
 	file *os.File
 	size int64
+	err  error
 }
 
 // Size is how many bytes were written.
 func (o *Output) Size() int64 { return o.size }
 
-// Head returns the first bytes written, at most 1 MiB of them.
-func (o *Output) Head() []byte { return o.mem }
+// Err is why something could not be written; nil if all was.
+func (o *Output) Err() error { return o.err }
+
+// Reader returns a reader of all that was written, which ends the writing.
+func (o *Output) Reader() (io.Reader, error) {
+	if o.file == nil {
+		return bytes.NewReader(o.mem), nil
+	}
+	if _, err := o.file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("spool output: %w", err)
+	}
+	return o.file, nil
+}
 
 // Write adds p.
 func (o *Output) Write(p []byte) (int, error) {
-	if err := o.room(len(p)); err != nil {
-		return 0, err
+	if o.room(len(p)); o.err != nil {
+		return 0, o.err
 	}
-	if o.file != nil {
-		return o.file.Write(p)
+	if o.file == nil {
+		o.mem = append(o.mem, p...)
+		return len(p), nil
 	}
-	o.mem = append(o.mem, p...)
-	return len(p), nil
+	var n int
+	n, o.err = o.file.Write(p)
+	return n, o.err
 }
 
 // WriteString is Write for a string.
 func (o *Output) WriteString(s string) (int, error) {
-	if err := o.room(len(s)); err != nil {
-		return 0, err
+	if o.room(len(s)); o.err != nil {
+		return 0, o.err
 	}
-	if o.file != nil {
-		return o.file.WriteString(s)
+	if o.file == nil {
+		o.mem = append(o.mem, s...)
+		return len(s), nil
 	}
-	o.mem = append(o.mem, s...)
-	return len(s), nil
+	var n int
+	n, o.err = o.file.WriteString(s)
+	return n, o.err
 }
 
-// room prepares for n more bytes.
-func (o *Output) room(n int) error {
-	if o.size += int64(n); o.size > MaxOutput {
-		return ErrOutput
+// room prepares for n more bytes, or sets o.err.
+func (o *Output) room(n int) {
+	if o.size += int64(n); o.size > MaxOutput && o.err == nil {
+		o.err = ErrOutput
 	}
-	if o.file != nil || len(o.mem)+n <= maxMemory {
-		return nil
+	if o.err == nil && o.file == nil && len(o.mem)+n > maxMemory {
+		o.err = o.spool()
 	}
+}
+
+// spool moves what was written to an unlinked file.
+func (o *Output) spool() error {
 	f, err := os.CreateTemp("", "weighstone-output-")
 	if err != nil {
 		return fmt.Errorf("spool output: %w", err)
@@ -80,20 +101,17 @@ func (o *Output) room(n int) error {
 	return nil
 }
 
-// Send answers x with the output from offset on, as a body of that type. The
-// output is empty afterwards.
-func (o *Output) Send(x *weighstone.Exchange, contentType string, offset int64) {
+// Send answers x with the output as a body of that type. The output is empty
+// afterwards.
+func (o *Output) Send(x *weighstone.Exchange, contentType string) {
 	if o.file != nil {
 		x.Out.Type = contentType
-		x.SendFile(o.file, offset, o.size-offset)
+		x.SendFile(o.file, 0, o.size)
 		o.file = nil
 		o.Reset()
 		return
 	}
 	x.Scratch, o.mem = o.mem, x.Scratch // so that nothing is copied
-	if offset > 0 {
-		x.Scratch = append(x.Scratch[:0], x.Scratch[offset:]...)
-	}
 	x.SendScratch(contentType)
 	o.Reset()
 }
@@ -110,7 +128,5 @@ func (o *Output) Reset() {
 	if cap(o.mem) > keptMemory {
 		o.mem = nil
 	}
-	o.mem, o.size = o.mem[:0], 0
+	o.mem, o.size, o.err = o.mem[:0], 0, nil
 }
-
-var _ io.StringWriter = (*Output)(nil)

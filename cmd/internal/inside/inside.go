@@ -1,14 +1,16 @@
 // Package inside names the mechanisms that run within the process and bring
-// large libraries: documents from a database, and scripts. A program that is
+// large libraries: documents from a database, scripts and WebAssembly modules. A program that is
 // started often does without: linking them costs each start some 2 ms of CPU,
 // more than all else together.
 package inside
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/handlers/script/lua"
+	"github.com/weighstone/weighstone/handlers/script/wasm"
 	"github.com/weighstone/weighstone/handlers/store"
 )
 
@@ -20,5 +22,9 @@ func Parts(c site.Config, log *slog.Logger) ([]site.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []site.Part{documents, scripts}, nil
+	modules, err := wasm.New(wasm.Options{Dir: c.Inside.Wasm, Timeout: c.Inside.Timeout, Memory: c.Inside.Memory, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, scripts.Close())
+	}
+	return []site.Part{documents, scripts, modules}, nil
 }

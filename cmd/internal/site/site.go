@@ -37,8 +37,9 @@ type Config struct {
 type Inside struct {
 	DB      string        // the database of documents; empty for the fixtures' own
 	Lua     string        // directory of the user's scripts, or empty
-	Timeout time.Duration // of a script; 0 for what its mechanism takes
-	Memory  int64         // of a script, in bytes; 0 likewise
+	Wasm    string        // directory of the user's modules, or empty
+	Timeout time.Duration // of a script or module; 0 for what its mechanism takes
+	Memory  int64         // of one, in bytes; 0 likewise
 }
 
 // A Part answers some routes beside those that every site has. Its owner is

@@ -118,7 +118,7 @@ func (it *interpreter) run(x *weighstone.Exchange, proto *lua.FunctionProto, c c
 	case it.fail != 0:
 		x.Fail(it.fail)
 	default:
-		it.out.Send(x, x.Out.Type, 0)
+		it.out.Send(x, x.Out.Type)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,27 +20,10 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/handlers/api"
+	"github.com/weighstone/weighstone/handlers/script/scripttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// lines are the header lines of a test request, name and value in turn.
-type lines []string
-
-func (l lines) Get(name string) []byte {
-	for i := 0; i < len(l); i += 2 {
-		if l[i] == name {
-			return []byte(l[i+1])
-		}
-	}
-	return nil
-}
-
-func (l lines) Each(sink weighstone.FieldSink) {
-	for i := 0; i < len(l); i += 2 {
-		sink.Field([]byte(l[i]), []byte(l[i+1]))
-	}
-}
 
 // A bench is a site with scripts of the test's own, and the API beside.
 type bench struct {
@@ -81,87 +63,16 @@ func (b *bench) write(t *testing.T, name, text string) {
 	}
 }
 
-// An answer is a response with its body read.
-type answer struct {
-	Status int
-	Type   string
-	Extra  []weighstone.Field
-	Body   string
-	Close  bool
-}
-
-// ask answers one request.
-func (b *bench) ask(method, target string, body io.Reader, length int64, fields ...string) answer {
-	x := new(weighstone.Exchange)
-	x.In = weighstone.Request{
-		Method: []byte(method), Target: []byte(target), Host: []byte("www.example"), Minor: 1, Fields: lines(fields), Body: body, Length: length,
-		Local: netip.MustParseAddrPort("127.0.0.1:80"), Remote: netip.MustParseAddrPort("127.0.0.1:4000"),
-	}
-	if r := b.site.Find(x); r != nil {
-		r.Handler.Serve(x)
-	}
-	return read(x)
-}
-
-func (b *bench) get(target string) answer { return b.ask("GET", target, nil, 0) }
-
-func read(x *weighstone.Exchange) answer {
-	a := answer{Status: x.Out.Code(), Type: x.Out.Type, Extra: x.Out.Extra, Close: x.Out.Close}
-	switch body := &x.Out.Body; body.Kind {
-	case weighstone.BodyPage:
-		a.Body, a.Type = string(body.Page.Bytes), body.Page.Type
-	case weighstone.BodyScratch:
-		a.Body = string(x.Scratch)
-	case weighstone.BodyFile:
-		all, err := io.ReadAll(io.NewSectionReader(body.File, body.Offset, body.Length))
-		a.Body = string(all) + errorText(err)
-	case weighstone.BodyStream:
-		all, err := io.ReadAll(body.Stream)
-		a.Body = string(all) + errorText(err)
-	}
-	x.Out.Body.Close()
-	return a
-}
-
-// errorText shows that a body could not be read.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
+func (b *bench) get(target string) scripttest.Answer { return scripttest.Get(b.site, target) }
 
 // TestSameAsAPI: the four programs answer what the handlers in Go do.
 func TestSameAsAPI(t *testing.T) {
 	b := newBench(t, Options{}, nil)
-	for _, c := range []struct {
-		method, target, body string
-	}{
-		{"GET", "/hello", ""}, {"POST", "/hello", ""},
-		{"GET", "/send", ""}, {"GET", "/send?", ""}, {"GET", "/send?a=1", ""}, {"GET", "/send?xsize=1", ""}, {"GET", "/send?size=0", ""},
-		{"GET", "/send?size=1", ""}, {"GET", "/send?size=8190", ""}, {"GET", "/send?size=8191", ""}, {"GET", "/send?size=65536", ""},
-		{"GET", "/send?size=007", ""}, {"GET", "/send?a&size=5&size=6", ""}, {"GET", "/send?size=16777216", ""}, {"GET", "/send?size=16777217", ""},
-		{"GET", "/send?size=", ""}, {"GET", "/send?size=-1", ""}, {"GET", "/send?size=+1", ""}, {"GET", "/send?size=1.5", ""}, {"GET", "/send?size=x", ""},
-		{"GET", "/send?size=0x10", ""}, {"GET", "/send?size=%31", ""}, {"GET", "/send?size=99999999999999999999", ""}, {"GET", "/send?size=&size=1", ""},
-		{"GET", "/echo?a=b", ""}, {"GET", "/echo/a%20b?q", ""}, {"POST", "/echo", "the\nbody\x00"}, {"POST", "/echo", ""},
-		{"POST", "/echo", strings.Repeat("long", 1<<19)}, {"GET", "/mirror", ""}, {"POST", "/mirror", "the\nbody\x00"}, {"POST", "/mirror", strings.Repeat("x", 3<<20)},
-	} {
-		for _, fields := range [][]string{nil, {"Content-Type", "x/y; z", "X-A", "1", "Cookie", "a", "Cookie", "b"}} {
-			for _, length := range []int64{int64(len(c.body)), -1} {
-				if c.method == "GET" && length < 0 {
-					continue
-				}
-				var r, again io.Reader
-				if c.body != "" || length < 0 {
-					r, again = strings.NewReader(c.body), strings.NewReader(c.body)
-				}
-				want := b.ask(c.method, "/api"+c.target, r, length, fields...)
-				got := b.ask(c.method, "/lua"+c.target, again, length, fields...)
-				want.Body = strings.ReplaceAll(want.Body, "/api/", "/lua/")
-				if d := cmp.Diff(want, got); d != "" {
-					t.Errorf("%s %s, %d bytes: %.2000s", c.method, c.target, length, d)
-				}
-			}
+	for _, ask := range scripttest.Cases() {
+		want, got := ask.Below("/api").Of(b.site), ask.Below("/lua").Of(b.site)
+		want.Body = strings.ReplaceAll(want.Body, "/api/", "/lua/")
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s %s, %d bytes: %.2000s", ask.Method, ask.Target, ask.Length, d)
 		}
 	}
 	if a := b.get("/lua/hello"); len(a.Body) != 77 || b.log.Len() > 0 {
@@ -243,7 +154,7 @@ func TestLanguage(t *testing.T) {
 	} {
 		b := newBench(t, Options{}, map[string]string{"s": script})
 		for range 2 { // with an interpreter that was used before
-			if a := b.ask("GET", "/lua/s", nil, 0, "X-Yes", "1"); a.Body != want {
+			if a := (scripttest.Ask{Method: "GET", Target: "/lua/s", Fields: scripttest.Lines{"X-Yes", "1"}}).Of(b.site); a.Body != want {
 				t.Errorf("%s: %d %q, want %q; log: %s", script, a.Status, a.Body, want, b.log)
 			}
 		}
@@ -334,11 +245,8 @@ func TestGone(t *testing.T) {
 	b := newBench(t, Options{Timeout: time.Hour}, map[string]string{"s": `while true do end`})
 	gone := make(chan struct{})
 	time.AfterFunc(20*time.Millisecond, func() { close(gone) })
-	x := new(weighstone.Exchange)
-	x.In = weighstone.Request{Method: []byte("GET"), Target: []byte("/lua/s"), Minor: 1, Fields: lines(nil), Gone: gone}
-	b.site.Find(x).Handler.Serve(x)
-	if x.Out.Code() != 504 {
-		t.Errorf("status %d", x.Out.Code())
+	if a := (scripttest.Ask{Method: "GET", Target: "/lua/s", Gone: gone}).Of(b.site); a.Status != 504 {
+		t.Errorf("status %d", a.Status)
 	}
 }
 
@@ -394,11 +302,11 @@ func TestBrokenBody(t *testing.T) {
 		{iotest.ErrReader(tooLarge{errors.New("too large")}), -1, 413},
 		{io.MultiReader(bytes.NewReader(make([]byte, 2<<20)), iotest.ErrReader(errors.New("bad chunk"))), -1, 400},
 	} {
-		if a := b.ask("POST", "/lua/mirror", c.body, c.length); a.Status != c.status || !a.Close {
+		if a := (scripttest.Ask{Method: "POST", Target: "/lua/mirror", Body: c.body, Length: c.length}).Of(b.site); a.Status != c.status || !a.Close {
 			t.Errorf("length %d: %d, close %v; want %d", c.length, a.Status, a.Close, c.status)
 		}
 	}
-	if a := b.ask("POST", "/lua/none", strings.NewReader("x"), 1<<20); a.Status != 404 || !a.Close {
+	if a := (scripttest.Ask{Method: "POST", Target: "/lua/none", Body: strings.NewReader("x"), Length: 1 << 20}).Of(b.site); a.Status != 404 || !a.Close {
 		t.Errorf("no such script: %d, close %v", a.Status, a.Close)
 	}
 }
@@ -416,7 +324,7 @@ func BenchmarkHello(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		x.Reset()
-		x.In = weighstone.Request{Method: []byte("GET"), Target: []byte("/lua/hello"), Minor: 1, Fields: lines(nil)}
+		x.In = weighstone.Request{Method: []byte("GET"), Target: []byte("/lua/hello"), Minor: 1, Fields: scripttest.Lines(nil)}
 		site.Find(x).Handler.Serve(x)
 		if len(x.Scratch) != 77 {
 			b.Fatalf("%d bytes", len(x.Scratch))

@@ -1,0 +1,20 @@
+;; mirror answers with the request's body, of the request's type.
+
+(data (i32.const 1040) "CONTENT_TYPE=")
+(data (i32.const 1056) "Content-type: ")
+(data (i32.const 1072) "application/octet-stream")
+(data (i32.const 1104) "\r\nContent-Length: ")
+(data (i32.const 1128) "\r\n\r\n")
+
+(func (export "_start") (local $kind i32)
+  (call $load_environment)
+  (local.set $kind (call $variable (i32.const 1040) (i32.const 13)))
+  (if (i32.eqz (local.get $kind)) (then (local.set $kind (i32.const 1072))))
+  (if (i32.eqz (i32.load8_u (local.get $kind))) (then (local.set $kind (i32.const 1072))))
+  (call $put (i32.const 1056) (i32.const 14))
+  (call $put (local.get $kind) (call $length (local.get $kind)))
+  (call $put (i32.const 1104) (i32.const 18))
+  (call $put_number (call $body_length))
+  (call $put (i32.const 1128) (i32.const 4))
+  (if (call $copy_body (call $body_length))
+    (then (call $proc_exit (i32.const 1)))))
