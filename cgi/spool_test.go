@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -74,7 +75,7 @@ func TestBodyStatus(t *testing.T) {
 			}
 		}
 	}
-	t.Setenv("TMPDIR", "/nonexistent")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	_, err := cgi.ReadBody(nil, io.LimitReader(zeros{}, 1000), 100)
 	if got := cgi.BodyStatus(err); got != 500 {
 		t.Errorf("no room for a spool: status %d for %v, want 500", got, err)
