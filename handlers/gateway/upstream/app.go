@@ -85,14 +85,15 @@ func source(x *weighstone.Exchange, in cgi.Spool) io.Reader {
 func (a *app) ask(x *weighstone.Exchange, s *seat, script cgi.Script, body bool) (*run, error) {
 	const safe = weighstone.GET | weighstone.HEAD | weighstone.PUT | weighstone.DELETE
 	limit := time.Now().Add(a.opts.Timeout)
-	if err := s.connect(limit); err != nil {
+	repeatable := !body && x.In.Verb&safe != 0
+	if err := s.connect(limit, repeatable); err != nil {
 		return nil, err
 	}
 	request := s.codec.begin(x, script, body)
 	sent, err := s.link.send(request, limit)
 	if err != nil && s.link.reused && !sent {
 		s.hangUp()
-		if err := s.connect(limit); err != nil {
+		if err := s.connect(limit, repeatable); err != nil {
 			return nil, err
 		}
 		_, err = s.link.send(request, limit)
@@ -105,7 +106,7 @@ func (a *app) ask(x *weighstone.Exchange, s *seat, script cgi.Script, body bool)
 		app: a, seat: s, request: request,
 		errs:  gateway.Complaints{Host: a.host, Script: script.Name},
 		limit: limit, gone: x.In.Gone,
-		retry: s.link.reused && !body && x.In.Verb&safe != 0,
+		retry: s.link.reused && repeatable,
 	}, nil
 }
 

@@ -118,7 +118,7 @@ func (r *run) again() error {
 	s := r.seat
 	s.hangUp()
 	s.codec.again()
-	err := s.connect(r.limit)
+	err := s.connect(r.limit, true)
 	if err == nil {
 		_, err = s.link.send(r.request, r.limit)
 	}

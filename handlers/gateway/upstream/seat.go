@@ -51,10 +51,12 @@ func (s *seat) hangUp() {
 	s.start, s.end = 0, 0
 }
 
-// connect sees to it that there is a connection that can be used.
-func (s *seat) connect(limit time.Time) error {
+// connect sees to it that there is a connection. One that is kept is looked at
+// before it is used again, unless the request can be repeated anyway: the look
+// costs a system call.
+func (s *seat) connect(limit time.Time, repeatable bool) error {
 	if s.link != nil {
-		if s.link.fresh() {
+		if repeatable || s.link.fresh() {
 			s.link.reused = true
 			return nil
 		}
