@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -106,17 +107,20 @@ func mechanism(t *testing.T, addr, method, path, body string) string {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://"+addr+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return ""
 	}
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	res, err := transport.RoundTrip(r)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		t.Errorf("%s %s: %v", method, path, err)
+		return ""
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		t.Errorf("%s %s: %v", method, path, err)
+		return ""
 	}
 	length := strconv.FormatInt(res.ContentLength, 10)
 	if strings.Contains(path, "/echo") {
@@ -206,4 +210,40 @@ func TestRestartStartsItsOwnWorkers(t *testing.T) {
 	if now := childrenOf(s.pid); len(now) != 4 || len(before) < 4 {
 		t.Errorf("workers %v, before the restart %v", now, before)
 	}
+}
+
+// TestCrowd: a thousand requests at once to four workers are all answered, in
+// bounded memory.
+func TestCrowd(t *testing.T) {
+	s := serve(t, "epoll")
+	var all sync.WaitGroup
+	for range 1000 {
+		all.Go(func() {
+			if got := mechanism(t, s.addr, "POST", "/fcgi-bin/mirror", "body"); !strings.HasPrefix(got, "200 ") || !strings.HasSuffix(got, "\nbody") {
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
+	if n := peakMemory(t, s.pid); n > 256<<20 {
+		t.Errorf("the server took %d bytes of memory", n)
+	}
+}
+
+// peakMemory is the most that was resident of a process, in bytes.
+func peakMemory(t *testing.T, pid int) int64 {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`).FindSubmatch(b)
+	if m == nil {
+		t.Fatalf("no VmHWM in %s", b)
+	}
+	n, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
 }
