@@ -6,7 +6,7 @@ CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
 VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring symped prefork-reuseport
-VARIANTS += goroutine thread-pool threads acceptor-queue
+VARIANTS += goroutine thread-pool threads acceptor-queue iterative
 PROGRAMS := constant echo hello mirror send
 SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \
 	bin/perl/perlhost.pl bin/php/hello.php bin/php/phpinfo.php

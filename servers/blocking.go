@@ -61,5 +61,14 @@ func blocking() []Variant {
 			Start: func(workers int, _ weighstone.Knobs) int { return thread.QueueWorkers(workers) },
 			New:   thread.NewQueue,
 		},
+		{
+			Name: "iterative", Family: Thread,
+			Accept: "the one thread", Dispatch: "none: the thread blocks", Concurrency: "none: one connection at a time, closed behind its reply",
+			Concurrent: One, Keepalive: false,
+			Historical: []string{"the textbook's first server (Stevens 1990)"},
+			Procs:      func(int, weighstone.Knobs) int { return 1 },
+			Start:      func(int, weighstone.Knobs) int { return 1 },
+			New:        thread.NewIterative,
+		},
 	}
 }

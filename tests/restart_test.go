@@ -70,8 +70,9 @@ func TestRestart(t *testing.T) {
 		}
 		s := serve(t, variant, flags...)
 		load := startLoad(s.addr, p)
-		for range restarts() {
-			f := beginFlights(t, s, p)
+		row := rowOf(t, variant)
+		for i := range restarts() {
+			f := beginFlights(t, s, p, row, i)
 			old := s.restart()
 			f.land(t)
 			s.reap(old)
@@ -79,7 +80,7 @@ func TestRestart(t *testing.T) {
 		load.stop(t)
 
 		// The end is a drain too.
-		f := beginFlights(t, s, p)
+		f := beginFlights(t, s, p, row, 0)
 		done := make(chan struct{})
 		go func() { f.land(t); close(done) }()
 		s.stop()
@@ -131,7 +132,9 @@ const queued = 20
 // beginFlights has clients do the first half of what they do: a request half
 // sent, a reply half read, a program at work. Then the server is stopped, so
 // that connections wait in its queue, until it is told to restart or end.
-func beginFlights(t *testing.T, s *server, p *place) *flights {
+// A server that serves one connection at a time has one of these clients, by
+// turns, in front of its queue.
+func beginFlights(t *testing.T, s *server, p *place, row row, turn int) *flights {
 	t.Helper()
 	f := new(flights)
 	add := func(name, first, rest string, body []byte, small bool) {
@@ -145,20 +148,30 @@ func beginFlights(t *testing.T, s *server, p *place) *flights {
 		f.all = append(f.all, flight{name, c, rest, body})
 	}
 	whole := get("/small.txt")
-	add("a request half sent", whole[:len(whole)/2], whole[len(whole)/2:], p.small, false)
-	add("a head half sent behind an answered request", whole+whole[:len(whole)/2], whole[len(whole)/2:], p.small, false)
-	kept := &f.all[len(f.all)-1]
-	if _, err := kept.receive(p.small); err != nil {
-		t.Fatalf("%s: %v", kept.name, err)
-	}
 	body := string(p.large[:1000])
 	post := fmt.Sprintf("POST /api/mirror HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	add("a body half sent", post[:len(post)-500], post[len(post)-500:], []byte(body), false)
-	add("a reply half read", get("/large.bin"), "", p.large, true)
-	if _, err := f.all[len(f.all)-1].in.Peek(2000); err != nil {
-		t.Fatalf("a reply half read: %v", err)
+	for i, begin := range []func(){
+		func() { add("a request half sent", whole[:len(whole)/2], whole[len(whole)/2:], p.small, false) },
+		func() { add("a body half sent", post[:len(post)-500], post[len(post)-500:], []byte(body), false) },
+		func() {
+			add("a reply half read", get("/large.bin"), "", p.large, true)
+			if _, err := f.all[len(f.all)-1].in.Peek(2000); err != nil {
+				t.Fatalf("a reply half read: %v", err)
+			}
+		},
+		func() { add("a program at work", get("/cgi-bin/slow"), "", []byte(slowReply), false) },
+		func() {
+			const name = "a head half sent behind an answered request"
+			add(name, whole+whole[:len(whole)/2], whole[len(whole)/2:], p.small, false)
+			if _, err := f.all[len(f.all)-1].receive(p.small); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		},
+	} {
+		if row.Keepalive || i == turn%4 { // the fifth keeps its connection
+			begin()
+		}
 	}
-	add("a program at work", get("/cgi-bin/slow"), "", []byte(slowReply), false)
 	time.Sleep(200 * time.Millisecond) // so that it is at work
 	serving := processes(t, s.pid)
 	for _, pid := range serving {

@@ -56,6 +56,11 @@ func architectures() []architecture {
 			held:  waiting{"accept": 1, "read": holding, "write": 1, "futex": some},
 		},
 		{
+			variant: "iterative", // the others are closed; the kernel takes the one reply, and the client's end is awaited
+			alone:   waiting{"accept": 1, "read": 0, "write": 0},
+			held:    waiting{"accept": 0, "read": 1, "write": 0},
+		},
+		{
 			variant: "goroutine",
 			alone:   waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
 			held:    waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},

@@ -66,6 +66,17 @@ func Queued(fd int) bool {
 	return e == 0 && r > 0
 }
 
+// QueueLength is how many connections wait in the accept queue of a listening
+// socket (TCP_INFO, tcp(7), of whose fields one stands for that), 0 if it cannot
+// be told.
+func QueueLength(fd int) int {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return 0
+	}
+	return int(info.Unacked)
+}
+
 // SetTimeout bounds the waits of calls on a blocking socket (SO_RCVTIMEO,
 // SO_SNDTIMEO, socket(7)), by a millisecond at least: zero would mean for ever.
 func SetTimeout(fd, option int, d time.Duration) unix.Errno {

@@ -16,10 +16,11 @@ import (
 )
 
 // allocations are what a server allocates for 10,000 warm requests; heap is
-// what its process has allocated so far.
-func allocations(t *testing.T, addr, path string, heap func() uint64) uint64 {
+// what its process has allocated so far. With once, each request has a
+// connection of its own.
+func allocations(t *testing.T, addr, path string, once bool, heap func() uint64) uint64 {
 	t.Helper()
-	c := startChild(t, askerRole, addr, path)
+	c := startChild(t, askerRole, addr, path, strconv.FormatBool(once))
 	c.line()
 	heap() // the first look makes the metrics themselves
 	before := heap()
@@ -47,7 +48,7 @@ func TestWarmRequestsAllocateNothing(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + e.Procs))
 		s := start(t, e, place{Kind: apiPlace, Root: newRoot(t)}, aloneOf(t, e))
 		for _, w := range warm {
-			got := allocations(t, s.Addr, w.path, heapOf(t, s))
+			got := allocations(t, s.Addr, w.path, e.Alone, heapOf(t, s))
 			limit := uint64(most)
 			if e.Name == "nethttp" {
 				limit += nativeAllocations(t, w.size)
@@ -85,7 +86,7 @@ func heapOf(t *testing.T, s *servertest.Server) func() uint64 {
 		return heapObjects
 	}
 	return func() uint64 {
-		c := servertest.Dial(t, s.Addr)
+		c := s.Dial(t)
 		defer c.Close()
 		n, err := strconv.ParseUint(string(c.Get("/test/heap", 200).Body), 10, 64)
 		if err != nil {
@@ -122,7 +123,7 @@ func nativeAllocations(t *testing.T, size int) uint64 {
 	}
 	served := make(chan error)
 	go func() { served <- server.Serve(l) }()
-	n := allocations(t, l.Addr().String(), "/", heapObjects)
+	n := allocations(t, l.Addr().String(), "/", false, heapObjects)
 	server.Close()
 	if err := <-served; err != http.ErrServerClosed {
 		t.Error(err)

@@ -12,7 +12,8 @@ import (
 )
 
 // askerRole is that of a child that sends requests: so what it allocates is
-// not the server's. Its arguments are an address and a path.
+// not the server's. Its arguments are an address, a path, and whether each
+// request has a connection of its own.
 const askerRole = "asker"
 
 // What the asker does: requests on connections that are warm.
@@ -25,14 +26,42 @@ const (
 
 // asker warms its connections, and then, told so, asks.
 func asker() int {
-	if err := ask10000(os.Args[1], os.Args[2]); err != nil {
+	ask := askKept
+	if os.Args[3] == "true" {
+		ask = askOnce
+	}
+	if err := ask(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "asker:", err)
 		return 1
 	}
 	return 0
 }
 
-func ask10000(addr, path string) error {
+// askOnce asks on one connection after another.
+func askOnce(addr, path string) error {
+	request := []byte(servertest.Get(path))
+	in := bufio.NewReaderSize(nil, 64<<10)
+	return rounds(func() error {
+		for range askerConns {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				return err
+			}
+			if _, err := c.Write(request); err != nil {
+				return err
+			}
+			in.Reset(c)
+			if err := skipReply(in); err != nil {
+				return err
+			}
+			c.Close()
+		}
+		return nil
+	})
+}
+
+// askKept asks on several connections by turns.
+func askKept(addr, path string) error {
 	request := []byte(servertest.Get(path))
 	var conns []net.Conn
 	var readers []*bufio.Reader
@@ -43,7 +72,7 @@ func ask10000(addr, path string) error {
 		}
 		conns, readers = append(conns, c), append(readers, bufio.NewReaderSize(c, 64<<10))
 	}
-	round := func() error {
+	return rounds(func() error {
 		for _, c := range conns {
 			if _, err := c.Write(request); err != nil {
 				return err
@@ -55,10 +84,15 @@ func ask10000(addr, path string) error {
 			}
 		}
 		return nil
-	}
+	})
+}
+
+// rounds does the rounds that warm a server, and then, told so, those that are
+// measured.
+func rounds(round func() error) error {
 	commands := bufio.NewReader(os.Stdin)
-	for _, rounds := range []int{warmRounds, askedRounds} {
-		for range rounds {
+	for _, n := range []int{warmRounds, askedRounds} {
+		for range n {
 			if err := round(); err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ type Case struct {
 // A Suite runs cases on one server.
 type Suite struct {
 	Addr   string
-	Engine string
+	Engine Engine
 	Root   string // where the files of "@path" are
 	Plain  string // the path of a file that exists, for the requests around a case
 }
@@ -45,7 +45,7 @@ type Suite struct {
 // Run runs one case in each way of sending it.
 func (s *Suite) Run(t *testing.T, c Case) {
 	want := c.Want
-	if other, ok := c.Except[s.Engine]; ok {
+	if other, ok := c.Except[s.Engine.Name]; ok {
 		want = other
 	}
 	replies, end, err := parseWant(want)
@@ -86,7 +86,10 @@ const (
 // talk sends, receives what is wanted and sees how the connection stands.
 func (s *Suite) talk(t *testing.T, send func(*Client), want []wantReply, end string) {
 	t.Helper()
-	c := Dial(t, s.Addr)
+	if s.Engine.Alone {
+		want, end = onlyFirst(want), closed
+	}
+	c := s.Dial(t)
 	send(c)
 	for i, w := range want {
 		r, err := c.Receive(w.method())
@@ -111,6 +114,25 @@ func (s *Suite) talk(t *testing.T, send func(*Client), want []wantReply, end str
 			c.Want(http.MethodGet, 200)
 		}
 	}
+}
+
+// Dial connects to the server.
+func (s *Suite) Dial(t testing.TB) *Client {
+	t.Helper()
+	return DialEngine(t, s.Engine, s.Addr)
+}
+
+// onlyFirst is what a server sends that closes behind its first reply.
+func onlyFirst(want []wantReply) []wantReply {
+	first := want[0]
+	items := []string{"Connection: close"}
+	for _, item := range first.items {
+		if !strings.Contains(item, "Connection") {
+			items = append(items, item)
+		}
+	}
+	first.items = items
+	return []wantReply{first}
 }
 
 // A wantReply is the expectation of one reply.

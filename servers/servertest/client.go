@@ -3,6 +3,7 @@ package servertest
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,12 +22,24 @@ type Client struct {
 	*net.TCPConn
 	in *bufio.Reader
 	t  testing.TB
+
+	once  bool // the server closes behind the first reply, which is checked
+	spent bool // it has: the next request goes on a connection of its own
 }
 
 // Dial connects, and closes the connection when the test ends.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
 	return DialFrom(t, "", addr)
+}
+
+// DialEngine is Dial to an engine. One that closes behind its first reply is held
+// to it, and asked for more on further connections.
+func DialEngine(t testing.TB, e Engine, addr string) *Client {
+	t.Helper()
+	c := Dial(t, addr)
+	c.once = e.Alone
+	return c
 }
 
 // DialFrom is Dial from a source address.
@@ -49,10 +62,24 @@ func DialFrom(t testing.TB, source, addr string) *Client {
 
 // Send writes everything. A server that has refused a request may have closed
 // the connection before its end: what counts then is the reply.
-func (c *Client) Send(request string) { io.WriteString(c, request) }
+func (c *Client) Send(request string) {
+	c.t.Helper()
+	c.renew()
+	io.WriteString(c, request)
+}
+
+// renew connects again when the server has closed the connection as it should.
+func (c *Client) renew() {
+	c.t.Helper()
+	if c.spent {
+		again := Dial(c.t, c.RemoteAddr().String())
+		c.TCPConn, c.in, c.spent = again.TCPConn, again.in, false
+	}
+}
 
 // Dribble writes a request in small pieces, byte by byte if it is not long.
 func (c *Client) Dribble(request string) {
+	c.renew()
 	const pieces = 3000
 	step := 1 + len(request)/pieces
 	for len(request) > 0 {
@@ -69,7 +96,18 @@ func (c *Client) Receive(method string) (*Reply, error) {
 	if c.in.Buffered() == 0 { // a connection may have lived long
 		c.SetReadDeadline(time.Now().Add(patience))
 	}
-	return readReply(c.in, method)
+	r, err := readReply(c.in, method)
+	if err != nil || !c.once || r.Status < http.StatusOK {
+		return r, err
+	}
+	if r.Get("Connection") != "close" {
+		return r, fmt.Errorf("Connection: %q on a server that keeps none", r.Get("Connection"))
+	}
+	if end := c.Ending(); end != Closed {
+		return r, fmt.Errorf("a server that keeps no connection ends with %s", end)
+	}
+	c.spent = true
+	return r, c.Close()
 }
 
 // Get sends a plain request on the connection and wants it answered with this
@@ -111,6 +149,9 @@ const (
 
 // Ending reads on where nothing more is expected.
 func (c *Client) Ending() Ending {
+	if c.spent {
+		return Closed
+	}
 	b, err := c.in.ReadByte()
 	var timeout net.Error
 	switch {

@@ -35,7 +35,7 @@ func TestMalformedCountedOnce(t *testing.T) {
 		var want weighstone.Stats
 		for _, c := range cases {
 			for _, behind := range []bool{false, true} {
-				k := servertest.Dial(t, s.Addr)
+				k := s.Dial(t)
 				if behind {
 					k.Send(servertest.Get("/100.html") + c.send)
 					k.Want("GET", 200)
@@ -44,9 +44,11 @@ func TestMalformedCountedOnce(t *testing.T) {
 				} else {
 					k.Send(c.send)
 				}
-				k.Want("GET", c.status)
-				want.Responses[c.status/100]++
-				want.Requests++
+				if !behind || !e.Alone {
+					k.Want("GET", c.status)
+					want.Responses[c.status/100]++
+					want.Requests++
+				}
 				k.Close()
 				awaitConns(t, server, 0)
 				got, lines := server.Stats(), at.lines(t)

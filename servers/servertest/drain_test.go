@@ -17,19 +17,23 @@ import (
 func TestDrainFinishes(t *testing.T) { onFamilies(t, drainFinishes) }
 
 func drainFinishes(t *testing.T, e servertest.Engine) {
+	if e.Alone {
+		drainFinishesOne(t, e)
+		return
+	}
 	s, server := suite(t, e, weighstone.Options{})
-	head := servertest.Dial(t, s.Addr)
+	head := s.Dial(t)
 	head.Send("GET /100.html HTTP/1.1\r\nHo")
-	body := servertest.Dial(t, s.Addr)
+	body := s.Dial(t)
 	body.Send(request("POST", "/test/mirror", "Content-Length: 10") + "hello")
-	reply := servertest.Dial(t, s.Addr)
+	reply := s.Dial(t)
 	reply.Send(get("/4m.bin"))
 	if _, err := reply.Read(make([]byte, 15)); err != nil { // "HTTP/1.1 200 OK"
 		t.Fatal(err)
 	}
-	idle := servertest.Dial(t, s.Addr)
+	idle := s.Dial(t)
 	idle.Get("/100.html", 200)
-	silent := servertest.Dial(t, s.Addr)
+	silent := s.Dial(t)
 	awaitConns(t, server, 5)
 	done := make(chan struct{})
 	go func() { server.Stop(); close(done) }()
@@ -62,6 +66,29 @@ func drainFinishes(t *testing.T, e servertest.Engine) {
 	<-done
 }
 
+// drainFinishesOne is drainFinishes of a server that serves one connection at a
+// time: the one in hand is answered, and those in the queue after it.
+func drainFinishesOne(t *testing.T, e servertest.Engine) {
+	for _, halves := range [][2]string{
+		{"GET /100.html HTTP/1.1\r\nHo", "st: a\r\n\r\n"},
+		{request("POST", "/test/mirror", "Content-Length: 10") + "hello", "again"},
+	} {
+		s, server := suite(t, e, weighstone.Options{})
+		first := s.Dial(t)
+		first.Send(halves[0])
+		awaitConns(t, server, 1)
+		queued := s.Dial(t)
+		queued.Send(get("/100.html"))
+		done := make(chan struct{})
+		go func() { server.Stop(); close(done) }()
+		time.Sleep(100 * time.Millisecond) // within the grace of a second
+		first.Send(halves[1])
+		first.Want("GET", 200)
+		queued.Want("GET", 200)
+		<-done
+	}
+}
+
 // TestDrainTakesQueue: connections that wait in the accept queue when a drain
 // begins are served.
 func TestDrainTakesQueue(t *testing.T) {
@@ -83,7 +110,7 @@ func TestDrainTakesQueue(t *testing.T) {
 		}
 		var clients []*servertest.Client
 		for range 20 {
-			c := servertest.Dial(t, addr)
+			c := servertest.DialEngine(t, e, addr)
 			c.Send(get("/100.html"))
 			clients = append(clients, c)
 		}
@@ -93,7 +120,7 @@ func TestDrainTakesQueue(t *testing.T) {
 		clients[0].Want("GET", 200) // so it serves
 		var more []*servertest.Client
 		for range 20 {
-			c := servertest.Dial(t, addr)
+			c := servertest.DialEngine(t, e, addr)
 			c.Send(get("/100.html"))
 			more = append(more, c)
 		}

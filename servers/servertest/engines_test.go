@@ -22,7 +22,7 @@ func engines() []servertest.Engine {
 }
 
 func engine(v *servers.Variant) servertest.Engine {
-	e := servertest.Engine{Name: v.Name, New: v.New}
+	e := servertest.Engine{Name: v.Name, New: v.New, Alone: v.Concurrent == servers.One && !v.Keepalive}
 	if v.Procs != nil {
 		e.Procs = v.Procs(0, weighstone.Knobs{})
 	}

@@ -14,7 +14,7 @@ func TestContinue(t *testing.T) {
 		s, _ := suite(t, e, weighstone.Options{})
 		for name, path := range map[string]string{"streamed": "/test/mirror", "buffered": "/test/buffered"} {
 			t.Run(name, func(t *testing.T) {
-				c := servertest.Dial(t, s.Addr)
+				c := s.Dial(t)
 				for range 2 {
 					c.Send(request("POST", path, "Expect: 100-Continue", "Content-Length: 5"))
 					c.Want("POST", 100)
@@ -27,7 +27,7 @@ func TestContinue(t *testing.T) {
 			})
 		}
 		t.Run("chunked", func(t *testing.T) {
-			c := servertest.Dial(t, s.Addr)
+			c := s.Dial(t)
 			c.Send(request("POST", "/test/mirror", "Expect: 100-continue", "Transfer-Encoding: chunked"))
 			c.Want("POST", 100)
 			c.Send("5\r\nhello\r\n0\r\n\r\n")
@@ -47,7 +47,7 @@ func TestContinue(t *testing.T) {
 			{"expectation", request("POST", "/test/mirror", "Expect: 100-continue, tea", "Content-Length: 5"), 417},
 		} {
 			t.Run("refused for its "+refused.name, func(t *testing.T) {
-				c := servertest.Dial(t, s.Addr)
+				c := s.Dial(t)
 				c.Send(refused.head)
 				if r := c.Want("POST", refused.status); r.Get("Connection") != "close" {
 					t.Errorf("Connection: %q, want close: the body may follow or not", r.Get("Connection"))

@@ -37,7 +37,7 @@ func TestEarlyReply(t *testing.T) {
 		s, _ := suite(t, e, weighstone.Options{})
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				k := servertest.Dial(t, s.Addr)
+				k := s.Dial(t)
 				k.Send(c.send)
 				if r := k.Want("POST", c.status); r.Get("Connection") != "close" {
 					t.Errorf("Connection: %q, want close", r.Get("Connection"))
@@ -53,7 +53,7 @@ func TestEarlyReply(t *testing.T) {
 func TestUnreadBody(t *testing.T) {
 	onEach(t, func(t *testing.T, e servertest.Engine) {
 		s, _ := suite(t, e, weighstone.Options{})
-		c := servertest.Dial(t, s.Addr)
+		c := s.Dial(t)
 		c.Send(request("POST", "/test/unread", "Content-Length: 1000000") + string(pattern(1000000)))
 		if r := c.Want("POST", 200); r.Get("Connection") != "close" || len(r.Body) != 77 {
 			t.Errorf("Connection: %q, %d bytes", r.Get("Connection"), len(r.Body))
@@ -75,7 +75,7 @@ func TestBrokenStream(t *testing.T) {
 			"one in pipeline": get("/test/broken") + get("/100.html"),
 		} {
 			t.Run(name, func(t *testing.T) {
-				c := servertest.Dial(t, s.Addr)
+				c := s.Dial(t)
 				c.Send(send)
 				r, err := c.Receive("GET")
 				if err == nil {
@@ -86,6 +86,6 @@ func TestBrokenStream(t *testing.T) {
 				}
 			})
 		}
-		servertest.Dial(t, s.Addr).Get("/100.html", 200)
+		s.Dial(t).Get("/100.html", 200)
 	})
 }

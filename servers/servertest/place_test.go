@@ -125,7 +125,7 @@ func suiteAt(t *testing.T, e servertest.Engine, p place, o weighstone.Options) (
 		o.Limits.MaxBody = maxBody
 	}
 	server := start(t, e, p, o)
-	return &servertest.Suite{Addr: server.Addr, Engine: e.Name, Root: p.Root, Plain: "/100.html"}, server
+	return &servertest.Suite{Addr: server.Addr, Engine: e, Root: p.Root, Plain: "/100.html"}, server
 }
 
 // A lineCount is an access log that counts, in the size of the file it names.

@@ -14,6 +14,10 @@ type Engine struct {
 	Name  string
 	New   func(weighstone.Options) weighstone.Server
 	Procs int // what the program adds to GOMAXPROCS for it
+
+	// Alone says that it serves one connection at a time and closes it behind its
+	// first reply: others are queued, and then served.
+	Alone bool
 }
 
 // A Server is one that runs in this process, until its test ends.
@@ -27,6 +31,12 @@ type Server struct {
 	fd     int
 	served chan error
 	ended  bool
+}
+
+// Dial connects to the server.
+func (s *Server) Dial(t testing.TB) *Client {
+	t.Helper()
+	return DialEngine(t, s.Engine, s.Addr)
 }
 
 // drainLimit is how long a server may take to finish what its test has left.

@@ -17,7 +17,7 @@ func TestSharedFile(t *testing.T) {
 		s, server := suiteAt(t, e, place{Kind: bodyPlace, Root: newRoot(t), Open: 4}, weighstone.Options{})
 		var all sync.WaitGroup
 		for i := range clients {
-			c := servertest.Dial(t, s.Addr)
+			c := s.Dial(t)
 			all.Go(func() {
 				for j := range rounds {
 					want, send := whole, get("/200k.bin")

@@ -57,7 +57,7 @@ func TestSlowClients(t *testing.T) {
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				k := servertest.Dial(t, s.Addr)
+				k := s.Dial(t)
 				k.Send(c.first)
 				stop, all := make(chan struct{}), make(chan bool)
 				go func() { all <- c.then != "" && dribble(k, c.then, stop) }()
@@ -85,7 +85,7 @@ func TestSlowClients(t *testing.T) {
 func TestIdle(t *testing.T) {
 	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		s, _ := suite(t, e, hasty())
-		c := servertest.Dial(t, s.Addr)
+		c := s.Dial(t)
 		c.Get("/100.html", 200)
 		c.WantEnd(servertest.Closed)
 	})
@@ -120,6 +120,9 @@ func TestDeafClients(t *testing.T) {
 			"larger files from memory": strings.Repeat(get("/20k.html"), 400),
 			"a stream":                 get("/test/endless"),
 		} {
+			if e.Alone && strings.Count(send, "GET ") > 1 {
+				continue // it answers the first, which the kernel takes
+			}
 			t.Run(name, func(t *testing.T) {
 				c := dialSmall(t, s.Addr)
 				go io.WriteString(c, send) // until the server takes no more

@@ -3,6 +3,8 @@ package thread
 import (
 	"fmt"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +29,9 @@ type listener struct {
 	fd    int
 	local netip.AddrPort
 	crowd *flow.Crowd
+
+	counted sync.Once    // when the server begins to drain
+	left    atomic.Int64 // connections that waited then and are still to be taken
 }
 
 // An arrival is a connection just accepted.
@@ -63,7 +68,7 @@ func listen(fds []int, crowd *flow.Crowd) ([]*listener, error) {
 
 // accept takes one connection.
 func (l *listener) accept() (a arrival, _ found) {
-	if l.crowd.Cut() || l.crowd.Draining() && !l.waiting() {
+	if l.crowd.Cut() || l.crowd.Draining() && !l.owed() {
 		return a, noMore
 	}
 	fd, remote, errno := sys.AcceptWait(l.fd)
@@ -85,6 +90,14 @@ func (l *listener) accept() (a arrival, _ found) {
 		l.crowd.Log.Warn("accept", "err", errno)
 	}
 	return a, nothing
+}
+
+// owed says whether one of the connections that were in the queue when the drain
+// began is still to be taken. Those behind them are a successor's: a server that
+// is slower than they come would never see the end of the queue.
+func (l *listener) owed() bool {
+	l.counted.Do(func() { l.left.Store(int64(sys.QueueLength(l.fd))) })
+	return l.left.Add(-1) >= 0 && l.waiting()
 }
 
 // waiting says whether a connection is in the queue.
