@@ -31,8 +31,9 @@ const (
 type span struct{ from, to time.Time }
 
 // capture serves by variant under strace, asks, and returns the calls of one
-// request on a kept connection and of one on a connection of its own.
-func capture(ctx context.Context, program, variant string) (string, error) {
+// request on a kept connection, if the variant keeps any, and of one on a
+// connection of its own.
+func capture(ctx context.Context, program, variant string, keepalive bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "weighstone-docs")
@@ -45,20 +46,34 @@ func capture(ctx context.Context, program, variant string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	onKept, err := askKept(addr)
-	if err == nil {
-		var onOwn span
-		if onOwn, err = askOwn(addr); err == nil {
-			if err = stop(); err != nil {
-				return "", err
-			}
-			return render(variant, log, onKept, onOwn)
-		}
+	spans, err := askAll(addr, keepalive)
+	if err := errors.Join(err, stop()); err != nil {
+		return "", err
 	}
-	return "", errors.Join(err, stop())
+	return render(variant, log, spans)
 }
 
-func render(variant, log string, onKept, onOwn span) (string, error) {
+// A titled span is one part of a capture.
+type titled struct {
+	title string
+	span
+}
+
+// askAll asks in each way that the variant knows.
+func askAll(addr string, keepalive bool) ([]titled, error) {
+	var parts []titled
+	if keepalive {
+		s, err := askKept(addr)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, titled{"kept connection", s})
+	}
+	s, err := askOwn(addr)
+	return append(parts, titled{"connection of its own", s}), err
+}
+
+func render(variant, log string, parts []titled) (string, error) {
 	trace, err := os.ReadFile(log)
 	if err != nil {
 		return "", err
@@ -78,11 +93,8 @@ func render(variant, log string, onKept, onOwn span) (string, error) {
 	var b strings.Builder
 	first, _, _ := strings.Cut(string(version), "\n")
 	fmt.Fprintf(&b, "# weighstone serve %s --workers 1, one request for /100.html; %s\n", variant, first)
-	for _, part := range []struct {
-		title string
-		span  span
-	}{{"kept connection", onKept}, {"connection of its own", onOwn}} {
-		in, futexes := within(calls, part.span.from, part.span.to)
+	for _, part := range parts {
+		in, futexes := within(calls, part.from, part.to)
 		if len(in) == 0 {
 			return "", fmt.Errorf("no call in the time of the request on a %s", part.title)
 		}

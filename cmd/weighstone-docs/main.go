@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weighstone/weighstone/servers"
 )
 
 // The directories, below the one with the docs.
@@ -84,7 +86,11 @@ type captureCmd struct {
 // Run traces each variant.
 func (t captureCmd) Run(c *cli, ctx context.Context) error {
 	for _, v := range t.Variants {
-		text, err := capture(ctx, t.Program, v)
+		row, err := servers.Find(v)
+		if err != nil {
+			return err
+		}
+		text, err := capture(ctx, t.Program, v, row.Keepalive)
 		if err != nil {
 			return fmt.Errorf("trace %s: %w", v, err)
 		}
