@@ -101,7 +101,7 @@ func (c *Client) Receive(method string) (*Reply, error) {
 		return r, err
 	}
 	if r.Get("Connection") != "close" {
-		return r, fmt.Errorf("Connection: %q on a server that keeps none", r.Get("Connection"))
+		return r, fmt.Errorf("field Connection %q on a server that keeps none", r.Get("Connection"))
 	}
 	if end := c.Ending(); end != Closed {
 		return r, fmt.Errorf("a server that keeps no connection ends with %s", end)

@@ -8,10 +8,17 @@ import (
 	"github.com/weighstone/weighstone/servers/flow"
 )
 
-// MaxThreads bounds the connections of a server that has a thread for each: Go
-// ends a program that has 10,000, and a successor and the threads of handlers
-// need theirs.
+// MaxThreads bounds the threads of a server: Go ends a program that has 10,000,
+// and a successor and the threads of handlers need theirs.
 const MaxThreads = 4000
+
+// threads refuses to start more threads than there may be.
+func threads(n int) error {
+	if n > MaxThreads {
+		return fmt.Errorf("start %d threads: there may be %d", n, MaxThreads)
+	}
+	return nil
+}
 
 // each starts a thread for each connection.
 type each struct {
@@ -34,8 +41,8 @@ func NewEach(o weighstone.Options) weighstone.Server {
 }
 
 func (e *each) start(listeners []*listener) error {
-	if e.asked > MaxThreads {
-		return fmt.Errorf("start threads: %d connections asked for, of at most %d", e.asked, MaxThreads)
+	if err := threads(e.asked); err != nil {
+		return err
 	}
 	for _, l := range listeners {
 		e.Go(func() { e.accept(l) })

@@ -89,6 +89,9 @@ func (p *pool) start(listeners []*listener) error {
 	if len(listeners) > p.min {
 		return fmt.Errorf("start %d threads for %d listeners: %w", p.min, len(listeners), errFewThreads)
 	}
+	if err := threads(p.max); err != nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.short = time.Now()

@@ -45,6 +45,9 @@ func QueueWorkers(asked int) int {
 }
 
 func (q *queued) start(listeners []*listener) error {
+	if err := threads(q.workers); err != nil {
+		return err
+	}
 	for range q.workers {
 		q.Go(q.work)
 	}
