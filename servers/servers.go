@@ -222,6 +222,14 @@ func table() []Variant {
 			New:        loop.NewUring,
 		},
 		{
+			Name: "prefork", Family: Process,
+			Accept: "each process, from one shared socket", Dispatch: "none: the process blocks", Concurrency: "a process, from a pool that grows and shrinks",
+			Concurrent: Workers, Keepalive: true,
+			Historical: []string{"NCSA httpd 1.4 (1995)", "Netscape Commerce (1995)", "Apache 1.3 and 2.x prefork (1998)"},
+			Knobs:      process.PreforkKnobs(),
+			New:        process.NewPrefork,
+		},
+		{
 			Name: "symped", Family: Process,
 			Accept: "the loop of any process, from one shared socket", Dispatch: "epoll", Concurrency: "a state in the table of its process's loop",
 			Concurrent: Unlimited, Keepalive: true,

@@ -29,6 +29,8 @@ func deviations(variant string) map[string]deviation {
 	case "fasthttp", "fiber":
 		known["CH-ext-bws"] = deviation{"vary", "white space before a chunk extension is refused (fasthttp 1.78.0, http.go:3439)"}
 		known["CH-trailer-framing"] = deviation{"vary", "a trailer that names a framing field is refused (fasthttp 1.78.0, header.go:3385)"}
+	case "prefork":
+		known["RB-idle-conns"] = deviation{"fail", "an idle connection holds a process: when there are as many as there may be, others wait in the queue until the idle limit"}
 	case "thread-pool", "acceptor-queue":
 		known["RB-idle-conns"] = deviation{"fail", "an idle connection holds a thread of the pool: others wait in the queue until the idle limit"}
 	case "iterative":

@@ -22,6 +22,8 @@ type knobFlags struct {
 	Engine          string `enum:",epoll,nethttp,fasthttp,fiber" default:"" placeholder:"epoll|nethttp|fasthttp|fiber" help:"What each process is."`
 	MinWorkers      int    `placeholder:"N" help:"Least number of workers of a pool."`
 	MaxWorkers      int    `placeholder:"N" help:"Largest number of workers of a pool."`
+	MinSpare        int    `placeholder:"N" help:"Idle workers of a pool of processes below which more are started."`
+	MaxSpare        int    `placeholder:"N" help:"Idle workers of a pool of processes above which one after another ends."`
 	Queue           int    `placeholder:"N" help:"Accepted connections that may wait for a worker."`
 	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
 	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
@@ -47,6 +49,8 @@ func (k *knobFlags) set() []string {
 		{"--engine", k.Engine != ""},
 		{"--min-workers", k.MinWorkers != 0},
 		{"--max-workers", k.MaxWorkers != 0},
+		{"--min-spare", k.MinSpare != 0},
+		{"--max-spare", k.MaxSpare != 0},
 		{"--queue", k.Queue != 0},
 		{"--no-keep-alive", !k.KeepAlive},
 		{"--requests-per-conn", k.RequestsPerConn != 0},
@@ -81,6 +85,9 @@ func (k *knobFlags) checkPool(workers int) error {
 	if k.MaxWorkers > 0 && (k.MinWorkers > k.MaxWorkers || workers > k.MaxWorkers) || workers > 0 && workers < k.MinWorkers {
 		return errors.New("--workers, --min-workers, --max-workers: they contradict each other")
 	}
+	if k.MaxSpare > 0 && k.MinSpare > k.MaxSpare {
+		return errors.New("--min-spare, --max-spare: they contradict each other")
+	}
 	return nil
 }
 
@@ -91,7 +98,7 @@ func (k *knobFlags) knobs() weighstone.Knobs {
 		closeAfter = 1
 	}
 	return weighstone.Knobs{
-		MinWorkers: k.MinWorkers, MaxWorkers: k.MaxWorkers, Queue: k.Queue,
+		MinWorkers: k.MinWorkers, MaxWorkers: k.MaxWorkers, MinSpare: k.MinSpare, MaxSpare: k.MaxSpare, Queue: k.Queue,
 		CloseAfter: closeAfter, ConnsPerAddr: k.ConnsPerAddr,
 		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
 		Exclusive: k.Exclusive, Pin: k.Pin, Engine: k.Engine,

@@ -55,6 +55,7 @@ func (c *serveCmd) Validate() error {
 		"--workers": c.Workers < 0, "--backlog": c.Backlog < 0, "--max-conns": c.MaxConns < 0,
 		"--requests-per-conn": c.Knobs.RequestsPerConn < 0, "--conns-per-addr": c.Knobs.ConnsPerAddr < 0,
 		"--min-workers": c.Knobs.MinWorkers < 0, "--max-workers": c.Knobs.MaxWorkers < 0, "--queue": c.Knobs.Queue < 0,
+		"--min-spare": c.Knobs.MinSpare < 0, "--max-spare": c.Knobs.MaxSpare < 0,
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
 		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
 		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,

@@ -13,6 +13,9 @@ const (
 	firstRest = 100 * time.Millisecond
 	maxRest   = 10 * time.Second
 
+	// shortage is how long to rest when the machine has no room for a worker.
+	shortage = time.Second
+
 	// proven is the age from which a worker's death says nothing about the
 	// next one's chances.
 	proven = 5 * time.Second
@@ -27,6 +30,9 @@ func (b *backoff) died(now time.Time, age time.Duration) {
 	b.rest = min(max(2*b.rest, firstRest), maxRest)
 	b.until = now.Add(b.rest)
 }
+
+// pause takes note of a worker that could not be started.
+func (b *backoff) pause(now time.Time) { b.until = now.Add(shortage) }
 
 // wait is how long not to start a worker yet; 0 for not at all.
 func (b *backoff) wait(now time.Time) time.Duration { return max(b.until.Sub(now), 0) }

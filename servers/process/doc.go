@@ -24,6 +24,7 @@ package process
 const (
 	msgReady    = 'r' // from a worker: it serves
 	msgReopened = 'o' // from a worker: it writes to the new access log
+	msgRetire   = 'q' // to a worker: end when there is no connection
 	msgDrain    = 'd' // to a worker: finish what is in flight, and end
 	msgCut      = 'c' // to a worker: end now; what is in flight is lost
 	msgReopen   = 'l' // to a worker: the access log was renamed, open it again

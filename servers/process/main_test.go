@@ -9,6 +9,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/servers/loop"
+	"github.com/weighstone/weighstone/servers/thread"
 )
 
 // role tells a process of this test binary what it is, instead of a run of the
@@ -67,5 +68,6 @@ func beWorker(playing string) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(loop.NewEpoll(w.Options(slog.New(slog.DiscardHandler), nil)), site, func() {})
+	engine := map[string]func(weighstone.Options) weighstone.Server{"epoll": loop.NewEpoll, "thread-pool": thread.NewPool}[w.Config.Engine]
+	return w.Run(engine(w.Options(slog.New(slog.DiscardHandler), nil)), site, func() {})
 }

@@ -9,6 +9,10 @@ import (
 // tick is how often an elastic number of workers is thought over.
 const tick = 100 * time.Millisecond
 
+// shrinkEvery is how long there are too many idle workers before one of them
+// ends, and then the next: Apache's second.
+const shrinkEvery = time.Second
+
 // cutGrace is how long workers that were told to end at once may take to write
 // their logs, before they are killed.
 const cutGrace = time.Second
@@ -68,14 +72,19 @@ func (s *server) rest(now time.Time) time.Duration {
 
 // adjust starts the workers that are missing and ends one that is too many.
 func (s *server) adjust(now time.Time) {
-	if s.draining || s.backoff.wait(now) > 0 {
+	starting := !s.begun && len(s.children) > 0 // and the first workers tell whether any can live
+	if s.draining || starting || s.backoff.wait(now) > 0 {
 		return
 	}
 	want := s.model.bounds.start
-	if s.begun || len(s.children) > 0 {
+	if s.begun {
 		want = s.model.bounds.change(s.count())
 	}
-	if want < 0 {
+	if want > 0 {
+		s.changed = now
+	}
+	if want < 0 && now.Sub(s.changed) >= shrinkEvery {
+		s.changed = now
 		s.dismiss()
 	}
 	for range want {
@@ -88,15 +97,12 @@ func (s *server) adjust(now time.Time) {
 	}
 }
 
-// count returns how many workers are to stay, and how many of these have no
+// count returns how many workers there are, and how many of these could take a
 // connection: those that are just starting among them.
 func (s *server) count() (live, idle int) {
 	for _, c := range s.children {
-		if c.ending {
-			continue
-		}
 		live++
-		if c.idle() {
+		if !c.ending && c.idle() {
 			idle++
 		}
 	}
@@ -122,7 +128,7 @@ func (s *server) dismiss() {
 	}
 	if last != nil {
 		last.ending = true
-		last.tell(msgDrain)
+		last.tell(msgRetire)
 	}
 }
 
@@ -133,7 +139,7 @@ func (s *server) spawnFailed(now time.Time, err error) {
 		s.fail(err)
 		return
 	}
-	s.backoff.died(now, 0)
+	s.backoff.pause(now)
 	s.log.Error(err.Error(), "next_try_in", s.backoff.wait(now))
 }
 

@@ -57,6 +57,11 @@ type run struct {
 // begin starts a master whose workers play a role, and waits until they serve.
 func begin(t *testing.T, playing string, o weighstone.Options) *run {
 	t.Helper()
+	return beginAs(t, NewSymped, playing, o)
+}
+
+func beginAs(t *testing.T, create func(weighstone.Options) weighstone.Server, playing string, o weighstone.Options) *run {
+	t.Helper()
 	fd, err := sys.Listen("127.0.0.1:0", 0, false)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +71,7 @@ func begin(t *testing.T, playing string, o weighstone.Options) *run {
 	o.Worker = command(playing)
 	o.Worker.Started = func() { close(started) }
 	o.Log = slog.New(slog.NewTextHandler(r.log, nil))
-	r.server = NewSymped(o).(*server)
+	r.server = create(o).(*server)
 	go func() { r.served <- r.server.Serve([]int{fd}, nil) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

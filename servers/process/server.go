@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,10 +28,11 @@ type server struct {
 	children  map[int]*child // by position
 	events    chan event
 	backoff   backoff
-	begun     bool  // the first workers serve
-	reopening bool  // workers are opening the access log again
-	draining  bool  // no worker is replaced any more
-	err       error // why it can't go on
+	changed   time.Time // when the number of workers was last changed
+	begun     bool      // the first workers serve
+	reopening bool      // workers are opening the access log again
+	draining  bool      // no worker is replaced any more
+	err       error     // why it can't go on
 
 	drain  chan struct{} // closed by Drain
 	cut    chan struct{} // closed when its time is over
@@ -58,6 +60,8 @@ func newServer(o weighstone.Options, m model) *server {
 		Variant: m.variant, Engine: m.engine, Master: os.Getpid(), Threads: m.threads,
 		Workers: 1, Limits: o.Limits, Knobs: o.Knobs,
 	}
+	// A pool of one thread in each: what else the knobs say is the master's.
+	s.config.Knobs.MinWorkers, s.config.Knobs.MaxWorkers = 0, 0
 	if o.Limits.MaxConns > 0 {
 		s.config.Limits.MaxConns = max(o.Limits.MaxConns/m.bounds.max, 1)
 	}

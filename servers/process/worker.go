@@ -69,6 +69,10 @@ func (w *Worker) Run(server weighstone.Server, site *weighstone.Site, reopen fun
 	return server.Serve(listeners, site)
 }
 
+// A retirer is a server that can end without its clients' notice. Those are that
+// elastic masters start.
+type retirer interface{ Retire() }
+
 // obey does what the master says. It waits in read(2) itself: the runtime's
 // poller, in a process that may need it for nothing else, would cost each
 // start six system calls.
@@ -86,6 +90,8 @@ func obey(server weighstone.Server, reopen func()) {
 		}
 		for _, msg := range b[:n] {
 			switch msg {
+			case msgRetire:
+				server.(retirer).Retire()
 			case msgDrain:
 				go server.Drain(ctx)
 			case msgCut:

@@ -11,22 +11,28 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
-// allocations are what a server allocates for 10,000 warm requests; heap is
-// what its process has allocated so far. With once, each request has a
-// connection of its own.
-func allocations(t *testing.T, addr, path string, once bool, heap func() uint64) uint64 {
+// allocations are what the process that serves a path allocates for 10,000 warm
+// requests, or for its part of them. With once, each request has a connection of
+// its own. heap is where the process tells; if empty, the server is in this one.
+func allocations(t *testing.T, addr, path string, once bool, heap string) uint64 {
 	t.Helper()
-	c := startChild(t, askerRole, addr, path, strconv.FormatBool(once))
-	c.line()
-	heap() // the first look makes the metrics themselves
-	before := heap()
+	look := func(line string) uint64 {
+		if heap == "" {
+			return heapObjects()
+		}
+		n, err := strconv.ParseUint(line, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	c := startChild(t, askerRole, addr, path, strconv.FormatBool(once), heap)
+	before := look(c.line())
 	c.tell("go")
-	c.line()
-	after := heap()
+	after := look(c.line())
 	c.tell("end")
 	c.end()
 	return after - min(before, after)
@@ -46,9 +52,9 @@ func TestWarmRequestsAllocateNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, e servertest.Engine) {
 		// As the program has it, or threads would hand their shares about.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + e.Procs))
-		s := start(t, e, place{Kind: apiPlace, Root: newRoot(t)}, aloneOf(t, e))
+		s := start(t, e, place{Kind: apiPlace, Root: newRoot(t)}, weighstone.Options{})
 		for _, w := range warm {
-			got := allocations(t, s.Addr, w.path, e.Alone, heapOf(t, s))
+			got := allocations(t, s.Addr, w.path, e.Alone, heapPath)
 			limit := uint64(most)
 			if e.Name == "nethttp" {
 				limit += nativeAllocations(t, w.size)
@@ -59,41 +65,6 @@ func TestWarmRequestsAllocateNothing(t *testing.T) {
 			}
 		}
 	})
-}
-
-// aloneOf are the options with which one process answers.
-func aloneOf(t *testing.T, e servertest.Engine) (o weighstone.Options) {
-	t.Helper()
-	v, err := servers.Find(e.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v.Family == servers.Process {
-		o.Workers = 1
-	}
-	return o
-}
-
-// heapOf asks for the allocations of the process in which a server answers:
-// this one, or its only worker.
-func heapOf(t *testing.T, s *servertest.Server) func() uint64 {
-	t.Helper()
-	v, err := servers.Find(s.Engine.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v.Family != servers.Process {
-		return heapObjects
-	}
-	return func() uint64 {
-		c := s.Dial(t)
-		defer c.Close()
-		n, err := strconv.ParseUint(string(c.Get("/test/heap", 200).Body), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 }
 
 // nativeAllocations are those of a handler written for net/http that sends the
@@ -123,7 +94,7 @@ func nativeAllocations(t *testing.T, size int) uint64 {
 	}
 	served := make(chan error)
 	go func() { served <- server.Serve(l) }()
-	n := allocations(t, l.Addr().String(), "/", false, heapObjects)
+	n := allocations(t, l.Addr().String(), "/", false, "")
 	server.Close()
 	if err := <-served; err != http.ErrServerClosed {
 		t.Error(err)

@@ -25,9 +25,12 @@ func heapObjects() uint64 {
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64() - threadObjects*samples[2].Value.Uint64()
 }
 
+// heapPath is where a site tells what its process has allocated.
+const heapPath = "/test/heap"
+
 // heapRoute answers with the objects of the process that serves.
 func heapRoute() weighstone.Route {
-	return weighstone.Route{Pattern: "/test/heap", Methods: weighstone.GET,
+	return weighstone.Route{Pattern: heapPath, Methods: weighstone.GET,
 		Handler: weighstone.HandlerFunc(func(x *weighstone.Exchange) {
 			x.Scratch = strconv.AppendUint(x.Scratch, heapObjects(), 10)
 			x.SendScratch("text/plain")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weighstone/weighstone"
@@ -26,6 +27,7 @@ const spareTime = time.Second
 type pool struct {
 	server
 	min, max, initial int
+	retired           atomic.Bool
 
 	mu    sync.Mutex
 	size  int
@@ -101,6 +103,11 @@ func (p *pool) start(listeners []*listener) error {
 	return nil
 }
 
+// Retire ends the server without a drain: each thread ends when it has no
+// connection any more, and what waits in the queue is left to other processes.
+// No client notices, and Serve returns nil.
+func (p *pool) Retire() { p.retired.Store(true) }
+
 // add starts a thread. p.mu is held.
 func (p *pool) add(l *listener) {
 	p.size++
@@ -112,7 +119,7 @@ func (p *pool) add(l *listener) {
 func (p *pool) work(l *listener) {
 	w := p.newWorker()
 	defer w.conn.free()
-	for {
+	for !p.retired.Load() {
 		a, what := l.accept()
 		switch {
 		case what == someone:
