@@ -10,7 +10,7 @@ VARIANTS += goroutine thread-pool threads acceptor-queue iterative
 PROGRAMS := constant echo hello mirror send
 SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \
 	bin/perl/perlhost.pl bin/php/hello.php bin/php/phpinfo.php
-FLOORS   := floor spawn threads
+FLOORS   := floor prefork spawn threads
 
 HAVE_CC := $(shell command -v $(CC) 2>/dev/null)
 

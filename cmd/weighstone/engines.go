@@ -16,7 +16,7 @@ func (c *workerCmd) Run(s *streams) error { return worker.Run(c.Args, engines(),
 
 // engines are the servers that this program can be a worker with.
 func engines() map[string]worker.Engine {
-	all := map[string]worker.Engine{}
+	all := worker.Engines()
 	for _, v := range servers.All() {
 		if v.Family != servers.Process {
 			all[v.Name] = v.New

@@ -15,7 +15,8 @@ type model struct {
 	// sockets; else each has its share of them.
 	shared bool
 
-	threads int // GOMAXPROCS of a worker
+	threads int    // GOMAXPROCS of a worker
+	debug   string // GODEBUG of a worker, before the user's own
 }
 
 // NewSymped makes a server of symmetric processes, each with an event loop, on

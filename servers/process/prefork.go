@@ -14,6 +14,10 @@ const (
 	DefaultMax      = 256
 )
 
+// SoleEngine is what a worker is that carries one connection at a time; it has
+// no variant of its own.
+const SoleEngine = "sole"
+
 // NewPrefork makes a server of processes that each carry one connection at a
 // time in blocking calls, and wait for it in accept(2) on the same listening
 // sockets. Their number follows the load: Options.Workers at the start, then so
@@ -24,10 +28,8 @@ func NewPrefork(o weighstone.Options) weighstone.Server {
 	b := preforkBounds(&o)
 	o.Limits.MaxConns = 0 // it bounds the processes
 	return newServer(o, model{
-		variant: "prefork", engine: "thread-pool", bounds: b, shared: true,
-		// One beyond the thread that serves: it keeps its share of GOMAXPROCS
-		// while it waits in a system call, and so finds it again at once.
-		threads: 2,
+		variant: "prefork", engine: SoleEngine, bounds: b, shared: true, threads: 1,
+		debug: "asyncpreemptoff=1", // or a signal would end each wait of 10 ms
 	})
 }
 

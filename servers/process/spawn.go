@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -46,13 +47,9 @@ func (s *server) exec(c *child) error {
 		files = append(files, uintptr(fd))
 	}
 	command := s.options.Worker
-	env := command.Env
-	if env == nil {
-		env = os.Environ()
-	}
 	argv := append(append([]string{command.Path}, command.Args...), arg)
 	c.pid, err = syscall.ForkExec(command.Path, argv, &syscall.ProcAttr{
-		Env: env, Files: files,
+		Env: s.environment(), Files: files,
 		// A group of its own, so that a terminal's or a supervisor's signals
 		// reach the master alone, which drains.
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
@@ -63,6 +60,28 @@ func (s *server) exec(c *child) error {
 	}
 	c.control = ours
 	return nil
+}
+
+// environment is a worker's: the command's or this process's own, with what the
+// model asks of the Go runtime.
+func (s *server) environment() []string {
+	env := s.options.Worker.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	if s.model.debug == "" {
+		return env
+	}
+	const name = "GODEBUG="
+	all := []string{name + s.model.debug}
+	for _, v := range env {
+		if !strings.HasPrefix(v, name) {
+			all = append(all, v)
+		} else if rest := strings.TrimPrefix(v, name); rest != "" {
+			all[0] += "," + rest
+		}
+	}
+	return all
 }
 
 // share are the listening sockets of a position: all of them, or its own, so

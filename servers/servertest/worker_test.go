@@ -10,6 +10,7 @@ import (
 
 	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/process"
+	"github.com/weighstone/weighstone/servers/thread"
 )
 
 // workerRole is that of a process of a process architecture. Its arguments are
@@ -39,15 +40,19 @@ func work(about, config string) error {
 		return err
 	}
 	defer close()
-	engine, err := servers.Find(w.Config.Engine)
-	if err != nil {
-		return err
+	engine := thread.NewSole
+	if w.Config.Engine != process.SoleEngine {
+		v, err := servers.Find(w.Config.Engine)
+		if err != nil {
+			return err
+		}
+		engine = v.New
 	}
 	o := w.Options(slog.New(slog.DiscardHandler), nil)
 	if p.Lines != "" {
 		o.Access = lineCount(p.Lines)
 	}
-	return w.Run(engine.New(o), site, func() {})
+	return w.Run(engine(o), site, func() {})
 }
 
 // openTellings makes a named pipe and opens it. Its writing end is kept open

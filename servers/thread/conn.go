@@ -21,6 +21,7 @@ import (
 type conn struct {
 	fd     int
 	write  time.Duration // limit since the last byte that the client took
+	brief  time.Duration // how long a read may wait without the scheduler's knowledge; 0 for not at all
 	armed  time.Duration // SO_RCVTIMEO as it is set; 0 for not known
 	sender bool          // SO_SNDTIMEO is set
 
@@ -53,11 +54,18 @@ func (c *conn) Close() { sys.Close(c.fd) }
 
 // ReadWithin reads once, in read(2).
 func (c *conn) ReadWithin(p []byte, limit time.Duration) (int, error) {
-	if limit != c.armed {
-		if errno := sys.SetTimeout(c.fd, unix.SO_RCVTIMEO, limit); errno != 0 {
-			return 0, fmt.Errorf("limit a read: %w", errno)
+	if c.brief > 0 && limit > c.brief {
+		if err := c.arm(c.brief); err != nil {
+			return 0, err
 		}
-		c.armed = limit
+		n, errno := sys.ReadBrief(c.fd, p)
+		if errno != unix.EAGAIN && errno != unix.EINTR {
+			return taken(n, errno)
+		}
+		limit -= c.brief
+	}
+	if err := c.arm(limit); err != nil {
+		return 0, err
 	}
 	for {
 		n, errno := sys.ReadWait(c.fd, p)
@@ -66,6 +74,18 @@ func (c *conn) ReadWithin(p []byte, limit time.Duration) (int, error) {
 		}
 		return taken(n, errno)
 	}
+}
+
+// arm bounds the reads in read(2).
+func (c *conn) arm(limit time.Duration) error {
+	if limit == c.armed {
+		return nil
+	}
+	if errno := sys.SetTimeout(c.fd, unix.SO_RCVTIMEO, limit); errno != 0 {
+		return fmt.Errorf("limit a read: %w", errno)
+	}
+	c.armed = limit
+	return nil
 }
 
 // taken is what a read comes to.
@@ -84,6 +104,11 @@ func taken(n int, errno unix.Errno) (int, error) {
 // Write writes all of p. The limit is one call's that takes nothing, so a
 // client is dropped after one to two of them.
 func (c *conn) Write(p []byte) (sent int, err error) {
+	if c.brief > 0 {
+		if n, errno := sys.Send(c.fd, p); errno == 0 {
+			sent = n
+		}
+	}
 	for sent < len(p) {
 		if err := c.limitWrites(); err != nil {
 			return sent, err

@@ -76,9 +76,33 @@ func PoolSize(workers int, k weighstone.Knobs) Size {
 	return s
 }
 
+// NewSole makes the server of one thread that is all that its process does: one
+// connection at a time, each to its end.
+//
+// Its goroutine tells the scheduler of a read only when that has waited for
+// soleBrief. The runtime's monitor takes the share of GOMAXPROCS from a thread
+// that is in a system call, or has one goroutine for 10 ms, and goes to sleep
+// when all are idle, to be woken by the next call that returns: fifty times in
+// the millisecond after that it looks again. One monitor hides behind the many
+// threads of a pool; one for each of 64 processes cost 100 of 130 us a request.
+// The signals by which it asks for such a thread are to be off
+// (GODEBUG=asyncpreemptoff=1): each would end a wait.
+func NewSole(o weighstone.Options) weighstone.Server {
+	p := sized(flow.NewCrowd(o, 1, false), Size{1, 1, 1})
+	p.brief = soleBrief
+	return p
+}
+
+// soleBrief is how late other goroutines of a sole thread's process may be.
+const soleBrief = 50 * time.Millisecond
+
 func newPool(o weighstone.Options, size Size) *pool {
+	return sized(flow.NewCrowd(o, size.Max, true), size)
+}
+
+func sized(c *flow.Crowd, size Size) *pool {
 	p := &pool{}
-	p.Crowd = flow.NewCrowd(o, size.Max, true)
+	p.Crowd = c
 	most := p.MaxConns()
 	p.min, p.max, p.initial = min(size.Min, most), min(size.Max, most), min(size.Initial, most)
 	p.open = p.start

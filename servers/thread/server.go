@@ -8,6 +8,8 @@
 package thread
 
 import (
+	"time"
+
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/servers/flow"
 )
@@ -17,6 +19,8 @@ type server struct {
 	*flow.Crowd
 	// open starts the threads that accept.
 	open func([]*listener) error
+	// brief is how long a read may wait without the scheduler's knowledge.
+	brief time.Duration
 }
 
 // Serve accepts and answers until Drain has finished; see [weighstone.Server].
@@ -37,7 +41,7 @@ type worker struct {
 }
 
 func (s *server) newWorker() *worker {
-	return &worker{flow: s.NewFlow(), conn: conn{write: s.Limits().Write}}
+	return &worker{flow: s.NewFlow(), conn: conn{write: s.Limits().Write, brief: s.brief}}
 }
 
 // serve carries a connection through its life.
