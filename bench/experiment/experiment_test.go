@@ -43,7 +43,7 @@ func options(t *testing.T) Options {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"floor", "spawn", "threads"} {
+	for _, name := range []string{"floor", "prefork", "spawn", "threads"} {
 		cmd := exec.Command(cc, "-O2", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(dir, name), "../floor/"+name+".c")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("compile %s: %v\n%s", name, err, out)

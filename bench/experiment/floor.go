@@ -94,7 +94,7 @@ func (l *lab) manyConnections(subjects []subject.Subject, duration time.Duration
 
 // floors are the programs in C that answer without looking: the event loop, and
 // one for each architecture that is measured against its own.
-var floors = []string{"floor", "threads"}
+var floors = []string{"floor", "threads", "prefork"}
 
 // isFloor says whether a subject is one of them: it answers every path with the
 // same file.
@@ -113,12 +113,16 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		recipes = append(recipes, subject.Floor(program, filepath.Join(root, file), false))
 	}
-	for _, name := range l.variants("accel", "percore", "uring", "epoll", "poll", "select", "threads", "thread-pool", "acceptor-queue", "goroutine", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "uring", "epoll", "poll", "select", "threads", "thread-pool", "acceptor-queue", "prefork", "goroutine", "fasthttp", "fiber", "nethttp") {
 		if reason := l.Refused[name]; reason != "" {
 			d.remarks = append(d.remarks, reason)
 			continue
 		}
-		recipes = append(recipes, subject.Weighstone(l.Binary, name, append([]string{"--fixtures", l.Fixtures}, flags...)...))
+		all := slices.Concat([]string{"--fixtures", l.Fixtures}, flags)
+		if name == "prefork" { // as many processes as its floor has, from the start
+			all = append(all, "--workers", "64", "--min-workers", "64", "--min-spare", "1")
+		}
+		recipes = append(recipes, subject.Weighstone(l.Binary, name, all...))
 	}
 	for _, peer := range subject.Peers() {
 		r, err := peer.Find(root)
@@ -156,6 +160,7 @@ func (d *design) addTable(part string, cells []*cell) {
 		{"epoll", "nginx"}, {"percore", "nginx"}, {"uring", "epoll"},
 		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"},
 		{"threads", subject.FloorName("threads")}, {"thread-pool", subject.FloorName("threads")},
+		{"prefork", subject.FloorName("prefork")},
 	} {
 		if a, b := by[pair[0]], by[pair[1]]; a != nil && b != nil {
 			d.compare = append(d.compare, comparison{name: fmt.Sprintf("%s to %s, %s", pair[0], pair[1], part), a: a, b: b, metric: claimCPU})
