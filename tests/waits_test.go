@@ -25,6 +25,7 @@ type architecture struct {
 	flags   []string
 	alone   waiting
 	held    waiting
+	workers int // processes beside the first
 }
 
 // holding is how many kept connections there are, beside the one that does not
@@ -44,6 +45,21 @@ func architectures() []architecture {
 			variant: "thread-pool", flags: []string{"--workers", "2", "--max-workers", "8"}, // one is always ready
 			alone: waiting{"accept": 2, "read": 0, "write": 0},
 			held:  waiting{"accept": 1, "read": holding, "write": 1},
+		},
+		{
+			variant: "prefork", flags: []string{"--workers", "8", "--min-workers", "8", "--max-workers", "8"}, workers: 8,
+			alone: waiting{"accept": 8, "read": 0, "write": 0},
+			held:  waiting{"accept": 8 - holding - 1, "read": holding, "write": 1},
+		},
+		{
+			variant: "symped", flags: []string{"--workers", "3"}, workers: 3,
+			alone: waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
+			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
+		},
+		{
+			variant: "prefork-reuseport", flags: []string{"--workers", "3"}, workers: 3,
+			alone: waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
+			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
 		},
 		{
 			variant: "threads",
@@ -114,16 +130,23 @@ func TestWaits(t *testing.T) {
 			}
 			defer deaf.close()
 			awaitWaits(t, s.pid, a.held)
+			if n := len(processes(t, s.pid)) - 1; n != a.workers {
+				t.Errorf("%d workers, want %d", n, a.workers)
+			}
 		})
 	}
 }
 
-// awaitWaits waits until the threads of a process wait as they should.
+// awaitWaits waits until the threads of a process and its workers wait as they
+// should.
 func awaitWaits(t *testing.T, pid int, want waiting) {
 	t.Helper()
 	var got waiting
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		got = waits(t, pid)
+		got = waiting{}
+		for _, process := range processes(t, pid) {
+			got.add(t, process)
+		}
 		if got.are(want) {
 			return
 		}
@@ -154,15 +177,18 @@ var (
 	}
 )
 
-// waits counts the threads of a process by the call that each is blocked in
+// controlFD is a worker's socket to its master, on which a thread waits.
+const controlFD = 3
+
+// add counts the threads of a process by the call that each is blocked in
 // (proc_pid_syscall(5)): its number, and its arguments in hexadecimal.
-func waits(t *testing.T, pid int) waiting {
+func (w waiting) add(t *testing.T, pid int) {
 	t.Helper()
+	worker := isWorker(pid)
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
 	if err != nil || len(threads) == 0 {
 		t.Fatalf("no threads of %d: %v", pid, err)
 	}
-	w := waiting{}
 	for _, thread := range threads {
 		b, err := os.ReadFile(thread)
 		if err != nil {
@@ -180,11 +206,10 @@ func waits(t *testing.T, pid int) waiting {
 			w[name]++
 		}
 		fd, err := strconv.ParseUint(words[1], 0, 64)
-		if name := socketCalls[call]; name != "" && err == nil && isSocket(pid, fd) {
+		if name := socketCalls[call]; name != "" && err == nil && isSocket(pid, fd) && !(worker && fd == controlFD) {
 			w[name]++
 		}
 	}
-	return w
 }
 
 // isSocket says whether a descriptor of a process is a socket.

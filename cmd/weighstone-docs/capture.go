@@ -92,7 +92,7 @@ func render(variant, log string, parts []titled) (string, error) {
 	}
 	var b strings.Builder
 	first, _, _ := strings.Cut(string(version), "\n")
-	fmt.Fprintf(&b, "# weighstone serve %s --workers 1, one request for /100.html; %s\n", variant, first)
+	fmt.Fprintf(&b, "# weighstone serve %s %s, one request for /100.html; %s\n", variant, strings.Join(sizes(variant), " "), first)
 	for _, part := range parts {
 		in, futexes := within(calls, part.from, part.to)
 		if len(in) == 0 {
@@ -108,10 +108,19 @@ func render(variant, log string, parts []titled) (string, error) {
 
 var readyLine = regexp.MustCompile(`^weighstone \S+ ready http://(\S+) pid (\d+)\n$`)
 
+// sizes are the flags by which a variant has as few workers as it can, and
+// starts no other meanwhile.
+func sizes(variant string) []string {
+	if variant == "prefork" { // two, since a kept connection holds one
+		return []string{"--workers", "2", "--max-workers", "2"}
+	}
+	return []string{"--workers", "1"}
+}
+
 // serve starts the server under strace. stop drains it.
 func serve(ctx context.Context, program, variant, log string) (addr string, stop func() error, err error) {
-	cmd := exec.CommandContext(ctx, "strace", "-f", "-qq", "-yy", "-ttt", "-T", "-s", "24", "-o", log,
-		program, "serve", variant, "--workers", "1", "--addr", "127.0.0.1:0")
+	args := []string{"-f", "-qq", "-yy", "-ttt", "-T", "-s", "24", "-o", log, program, "serve", variant, "--addr", "127.0.0.1:0"}
+	cmd := exec.CommandContext(ctx, "strace", append(args, sizes(variant)...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
