@@ -25,7 +25,7 @@ type Experiment struct {
 
 // List returns all experiments in the order in which to show them.
 func List() []Experiment {
-	return []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card()}
+	return []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card(), mechanisms(), filesVsDB()}
 }
 
 // Find returns the experiment of a name.

@@ -346,6 +346,7 @@ func TestDesigns(t *testing.T) {
 		"epoll-vs-poll": {9, 18, 6},
 		"cgi-floor":     {1, 2, 6},
 		"card":          {5, 12, 6},
+		"files-vs-db":   {4, 12, 6},
 	} {
 		l := testLab(t, o)
 		e, err := Find(name)

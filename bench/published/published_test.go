@@ -65,6 +65,17 @@ func TestPollOverEpoll(t *testing.T) {
 	}
 }
 
+func TestFilesOverDatabase(t *testing.T) {
+	for clients, want := range map[int]float64{4: 87.0 / 41, 8: 93.0 / 40, 12: 93.0 / 39, 16: 92.0 / 37, 20: 89.0 / 35, 24: 84.0 / 35} {
+		if got, ok := FilesOverDatabase(clients); !ok || math.Abs(got.Value-want) > 1e-9 || got.Value < 2.1 || got.Value > 2.6 || got.Source == "" {
+			t.Errorf("%d clients: %+v, want %v", clients, got, want)
+		}
+	}
+	if _, ok := FilesOverDatabase(30); ok {
+		t.Error("a ratio for a load at which only one server of files was measured")
+	}
+}
+
 // The misprint of ab 2.0.55 is mended in the table: time times rate gives the
 // number of requests.
 func TestTimesOf2006(t *testing.T) {

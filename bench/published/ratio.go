@@ -32,6 +32,26 @@ func APIOverCGI(server, mix string) (Ratio, bool) {
 	}, true
 }
 
+// FilesOverDatabase returns how many times as many connections a second Lotus
+// Domino served from files as from a Notes database, in the study of 1997, with
+// so many clients: there are figures for 4 to 24.
+func FilesOverDatabase(clients int) (Ratio, bool) {
+	rates := map[string]float64{}
+	for _, r := range mustTable("webstone-1997-mindcraft-ladder") {
+		if v, ok := r.Number("connections_per_s"); ok && r["server"] == "lotus-domino-1.5a" && r["clients"] == strconv.Itoa(clients) {
+			rates[r["source"]] = v
+		}
+	}
+	files, database := rates["files"], rates["database"]
+	if files == 0 || database == 0 {
+		return Ratio{}, false
+	}
+	return Ratio{
+		Value:  files / database,
+		Source: fmt.Sprintf("Domino 1.5a, %g to %g connections/s, WebStone 2.5, Mindcraft 1997", files, database),
+	}, true
+}
+
 func rate1996(server, mechanism, mix string) []float64 {
 	var rates []float64
 	for _, r := range mustTable("webstone-1996-shiloh") {
