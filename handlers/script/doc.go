@@ -1,4 +1,4 @@
 // Package script is what the mechanisms that run code within the process have
 // in common: where programs are found and when they are compiled ([Library]),
-// how many run at a time ([Pool]), and where their output goes ([Output]).
+// and where their output goes ([Output]).
 package script

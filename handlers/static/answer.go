@@ -27,7 +27,7 @@ type body interface {
 // that as a body it costs no allocation.
 type memory struct{ page *weighstone.Page }
 
-func (m memory) bytes() lent { return m.page.Bytes }
+func (m memory) bytes() owned { return m.page.Bytes }
 
 func (m memory) whole(x *weighstone.Exchange, _ *facts) { x.SendPage(m.page) }
 

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/handlers/static"
@@ -123,7 +125,7 @@ func fill(tx *sql.Tx, root *os.Root, paths []string) (c Content, err error) {
 	if err != nil {
 		return c, err
 	}
-	insert, err := tx.Prepare("INSERT INTO documents (path, address, type, etag, modified, sha256, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
+	insert, err := tx.Prepare("INSERT INTO documents (path, address, fields, sha256, body) VALUES (?, ?, ?, ?, ?)")
 	if err != nil {
 		return c, err
 	}
@@ -151,9 +153,14 @@ func insertFile(insert *sql.Stmt, root *os.Root, p string, all *digest) error {
 	sum := sha256.Sum256(body)
 	a := fixtures.AddressOf(p)
 	all.add(p, sum, len(body))
-	_, err = insert.Exec(p, a.View+"/"+a.Document, static.TypeOf(p), `"`+hex.EncodeToString(sum[:8])+`"`,
-		info.ModTime().Unix(), hex.EncodeToString(sum[:]), body)
+	_, err = insert.Exec(p, a.View+"/"+a.Document, fieldsOf(p, sum, info.ModTime()), hex.EncodeToString(sum[:]), body)
 	return err
+}
+
+// fieldsOf is what a reply says of a document. The ETag is that of the same
+// content as a file in memory.
+func fieldsOf(p string, sum [sha256.Size]byte, modified time.Time) string {
+	return static.TypeOf(p) + "\n\"" + hex.EncodeToString(sum[:8]) + "\"\n" + modified.UTC().Format(http.TimeFormat)
 }
 
 // A digest names documents as a whole, as a manifest of fixtures does: they
@@ -171,20 +178,27 @@ func (d *digest) sum() string { return hex.EncodeToString(d.Sum(nil)) }
 // Verify reads every document of a database and compares the content with
 // what it says of itself.
 func Verify(file string) (Content, error) {
-	r, err := openReader(file)
-	if err != nil {
-		return Content{}, err
+	if _, err := os.Stat(file); err != nil { // which SQLite would say less plainly
+		return Content{}, fmt.Errorf("verify database: %w", err)
 	}
-	defer r.close()
-	c, err := r.verify()
+	dsn := readerSource(file)
+	if !writable(file) {
+		dsn = readerSource(file, "immutable", "1")
+	}
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return Content{}, fmt.Errorf("verify database %s: %w", file, err)
+	}
+	defer db.Close()
+	c, err := verify(db)
 	if err != nil {
 		return c, fmt.Errorf("verify database %s: %w", file, err)
 	}
 	return c, nil
 }
 
-func (r *reader) verify() (c Content, err error) {
-	tx, err := r.db.Begin() // so that it is all of one version
+func verify(db *sql.DB) (c Content, err error) {
+	tx, err := db.Begin() // so that it is all of one version
 	if err != nil {
 		return c, err
 	}
@@ -193,21 +207,21 @@ func (r *reader) verify() (c Content, err error) {
 	if err := tx.QueryRow("SELECT digest FROM content").Scan(&said); err != nil {
 		return c, err
 	}
-	rows, err := tx.Query("SELECT path, address, etag, sha256, body FROM documents ORDER BY path")
+	rows, err := tx.Query("SELECT path, address, fields, sha256, body FROM documents ORDER BY path")
 	if err != nil {
 		return c, err
 	}
 	defer rows.Close()
 	all := newDigest()
 	for rows.Next() {
-		var p, address, etag, known string
+		var p, address, fields, known string
 		var body sql.RawBytes
-		if err := rows.Scan(&p, &address, &etag, &known, &body); err != nil {
+		if err := rows.Scan(&p, &address, &fields, &known, &body); err != nil {
 			return c, err
 		}
 		sum := sha256.Sum256(body)
 		a := fixtures.AddressOf(p)
-		if text := hex.EncodeToString(sum[:]); known != text || etag != `"`+text[:16]+`"` || address != a.View+"/"+a.Document {
+		if text := hex.EncodeToString(sum[:]); known != text || !strings.Contains(fields, `"`+text[:16]+`"`) || address != a.View+"/"+a.Document {
 			return c, fmt.Errorf("%s: sha256 is %s, and it was loaded with %s", p, text, known)
 		}
 		all.add(p, sum, len(body))

@@ -12,8 +12,6 @@ package store
 
 import (
 	"bytes"
-	"database/sql"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -22,7 +20,6 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/fixtures"
-	"github.com/weighstone/weighstone/handlers/static"
 )
 
 // Options say which database a Handler reads.
@@ -104,7 +101,8 @@ func (h *Handler) Close() error {
 	if r == nil {
 		return nil
 	}
-	return r.close()
+	r.close()
+	return nil
 }
 
 // Serve answers x with the document that its path names.
@@ -117,38 +115,10 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 			return
 		}
 	}
-	query := r.byPath
-	if bytes.HasPrefix(x.In.Path[len(h.opts.Prefix):], h.numbers) {
-		query = r.byAddress
-	}
-	err := answer(x, query, h.key(x.In.Path))
+	long := bytes.HasPrefix(x.In.Path[len(h.opts.Prefix):], h.numbers)
+	err := r.answer(x, long, h.key(x.In.Path))
 	if err != nil {
 		h.log.Error("can't read a document", "path", string(x.In.Path), "error", err)
 		x.Fail(http.StatusInternalServerError)
 	}
-}
-
-// answer fills the response of x with the document that query finds by key.
-func answer(x *weighstone.Exchange, query *sql.Stmt, key string) error {
-	rows, err := query.Query(key)
-	if err != nil {
-		return fmt.Errorf("find a document: %w", err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return fmt.Errorf("find a document: %w", err)
-		}
-		x.Fail(http.StatusNotFound)
-		return nil
-	}
-	var d static.Document
-	var modified int64
-	var body sql.RawBytes // the driver's, until rows is closed
-	if err := rows.Scan(&d.Type, &d.ETag, &modified, &body); err != nil {
-		return fmt.Errorf("read a document: %w", err)
-	}
-	d.Modified, d.Bytes = time.Unix(modified, 0), body
-	d.Answer(x)
-	return nil
 }

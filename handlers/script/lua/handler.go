@@ -22,6 +22,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/handlers/script"
+	"github.com/weighstone/weighstone/internal/seats"
 )
 
 //go:embed programs/*.lua
@@ -52,7 +53,7 @@ type Options struct {
 type Handler struct {
 	opts    Options
 	scripts *script.Library[*lua.FunctionProto]
-	pool    *script.Pool[interpreter]
+	pool    *seats.Pool[interpreter]
 }
 
 // New makes a handler. It starts no interpreter and compiles nothing before
@@ -81,7 +82,7 @@ func New(o Options) (*Handler, error) {
 	if h.scripts, err = script.NewLibrary(programs, o.Dir, ".lua", compile); err != nil {
 		return nil, fmt.Errorf("run Lua scripts: %w", err)
 	}
-	h.pool = script.NewPool(o.Interpreters, func() *interpreter { return newInterpreter(o.Memory, o.Log) })
+	h.pool = seats.New(o.Interpreters, func() (*interpreter, error) { return newInterpreter(o.Memory, o.Log), nil })
 	return h, nil
 }
 

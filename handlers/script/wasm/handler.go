@@ -25,6 +25,7 @@ import (
 	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/handlers/gateway"
 	"github.com/weighstone/weighstone/handlers/script"
+	"github.com/weighstone/weighstone/internal/seats"
 )
 
 // Options say which modules a Handler runs, and within which bounds.
@@ -54,7 +55,7 @@ type Options struct {
 type Handler struct {
 	opts    Options
 	modules *script.Library[wazero.CompiledModule]
-	pool    *script.Pool[seat]
+	pool    *seats.Pool[seat]
 	host    *gateway.Host
 	runtime wazero.Runtime      // nil until a module was compiled
 	config  wazero.ModuleConfig // of every instance
@@ -79,7 +80,7 @@ func New(o Options) (*Handler, error) {
 	if h.modules, err = script.NewLibrary(builtins{}, o.Dir, ".wasm", h.compile); err != nil {
 		return nil, fmt.Errorf("run WebAssembly modules: %w", err)
 	}
-	h.pool = script.NewPool(o.Instances, func() *seat { return new(seat) })
+	h.pool = seats.New(o.Instances, func() (*seat, error) { return new(seat), nil })
 	return h, nil
 }
 
