@@ -46,6 +46,14 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// many matches how many workers a variant has that was asked for two.
+func many(variant string) string {
+	if v, err := servers.Find(variant); err == nil && v.Concurrent == servers.One {
+		return "1"
+	}
+	return "[2-9]"
+}
+
 func params(t *testing.T, dir, variant string) testscript.Params {
 	content := filepath.Join(t.TempDir(), "fixtures")
 	if err := fixtures.Write(content); err != nil {
@@ -56,6 +64,7 @@ func params(t *testing.T, dir, variant string) testscript.Params {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VARIANT", variant)
+			e.Setenv("MANY", many(variant))
 			e.Setenv("FIXTURES", content)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("TMPDIR", os.TempDir())
