@@ -350,3 +350,45 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestDescriptors: what was opened is closed, also when the database was
+// refused.
+func TestDescriptors(t *testing.T) {
+	dir := fixturesDir(t)
+	bad := filepath.Join(t.TempDir(), "bad.db")
+	if err := os.WriteFile(bad, bytes.Repeat([]byte("no database "), 1000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	open := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	round := func() {
+		for _, file := range []string{"", bad} {
+			h := New(Options{Fixtures: dir, File: file})
+			site, err := weighstone.NewSite(0, h.Routes()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() { served{h, site}.ask("/db/100.html") })
+			}
+			wg.Wait()
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	round()
+	before := open()
+	for range 5 {
+		round()
+	}
+	if after := open(); after > before {
+		t.Errorf("%d descriptors are open, %d were", after, before)
+	}
+}
