@@ -107,11 +107,11 @@ bench-floor: build floors ## print the speed table: the floor, our engines, real
 
 .PHONY: test
 test: $(TESTED) ## run all tests; nothing but loopback is needed
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 .PHONY: test-race
 test-race: $(TESTED) ## run all tests under the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 20m ./...
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
