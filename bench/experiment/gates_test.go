@@ -61,19 +61,36 @@ func TestTooFewConnectionsAreClientBound(t *testing.T) {
 }
 
 func TestOneWrongByteInTenThousand(t *testing.T) {
-	doc, err := once(t, options(t), func(l *lab) *design {
-		return &design{units: [][]*cell{{mannered(t, l, "a", manner{wrong: 10_000}, 1500*time.Millisecond)}}, runs: 3}
-	})
-	if err != nil {
-		t.Fatal(err)
+	// On a loaded machine a run may not come to the ten thousandth request.
+	var doc *bench.Document
+	for trial := range 5 {
+		var err error
+		doc, err = once(t, options(t), func(l *lab) *design {
+			c := mannered(t, l, "a", manner{wrong: 10_000}, time.Duration(trial+1)*1500*time.Millisecond)
+			return &design{units: [][]*cell{{c}}, runs: 3}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if requests(doc) > 20_000 {
+			break
+		}
 	}
 	n := doc.Cells[0].Metrics.Errors[bench.FaultContent]
 	if doc.Verdict != bench.RepliesWrong || n == 0 || !strings.Contains(strings.Join(doc.Reasons, " "), "content") {
-		t.Errorf("%s, %d wrong, %q", doc.Verdict, n, doc.Reasons)
+		t.Errorf("%s, %d wrong of %d, %q", doc.Verdict, n, requests(doc), doc.Reasons)
 	}
 	if f := doc.Cells[0].Runs; f[0].Client.FirstError == "" && f[1].Client.FirstError == "" && f[2].Client.FirstError == "" {
 		t.Error("the first wrong reply was not kept")
 	}
+}
+
+// requests counts the good replies of all runs.
+func requests(d *bench.Document) (n uint64) {
+	for _, r := range d.Cells[0].Runs {
+		n += r.Requests
+	}
+	return n
 }
 
 func TestServerAnswersGarbage(t *testing.T) {
