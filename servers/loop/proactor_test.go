@@ -28,6 +28,12 @@ func startUring(t *testing.T, s *weighstone.Site, o weighstone.Options) *servert
 	return servertest.Start(t, servertest.Engine{Name: "uring", New: loop.NewUring}, s, o)
 }
 
+// patience is for what the race detector on a loaded machine takes long for.
+const patience = 3 * time.Minute
+
+// slow are limits of a server that is as patient.
+func slow() weighstone.Options { return weighstone.Options{Limits: weighstone.Limits{Write: patience}} }
+
 // dial connects a client that ends with the test and waits for nothing for ever.
 func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
@@ -36,7 +42,7 @@ func dial(t *testing.T, addr string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -71,7 +77,7 @@ func replies(t *testing.T, r *bufio.Reader, n int) (bodies []string) {
 func TestMoreBytesThanBuffers(t *testing.T) {
 	const clients, requests = 60, 2000
 	reached, release := make(chan struct{}), make(chan struct{})
-	s := startUring(t, stopped(t, reached, release), weighstone.Options{})
+	s := startUring(t, stopped(t, reached, release), slow())
 	stop := dial(t, s.Addr)
 	var conns []net.Conn
 	for range clients {
@@ -119,7 +125,7 @@ func TestPipelineWithoutReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startUring(t, site, weighstone.Options{})
+	s := startUring(t, site, slow())
 	c := dial(t, s.Addr)
 	sent := make(chan error, 1)
 	go func() {
