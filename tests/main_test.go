@@ -43,7 +43,11 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	built.program = filepath.Join(dir, "weighstone")
-	args := slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-o", dir}, buildFlags,
+	flags := buildFlags
+	if len(flags) == 0 {
+		flags = []string{"-trimpath"} // as make builds it, so that all is compiled already
+	}
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", dir}, flags,
 		[]string{"github.com/weighstone/weighstone/cmd/weighstone", "github.com/weighstone/weighstone/cmd/weighstone-worker"})
 	build := exec.Command("go", args...)
 	if len(buildFlags) == 0 {
