@@ -93,9 +93,9 @@ func NewSole(o weighstone.Options) weighstone.Server {
 	return p
 }
 
-// soleBrief is how late other goroutines of a sole thread's process may be: one
-// that learns of a drain, as late as a thread that accepts.
-const soleBrief = acceptLimit
+// soleBrief is how late other goroutines of a sole thread's process may be, such
+// as one that learns of a drain.
+const soleBrief = 50 * time.Millisecond
 
 func newPool(o weighstone.Options, size Size) *pool {
 	return sized(flow.NewCrowd(o, size.Max, true), size)
