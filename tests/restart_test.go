@@ -53,7 +53,7 @@ func restarts() int {
 	switch {
 	case os.Getenv("WEIGHSTONE_SOAK") != "":
 		return 50
-	case os.Getenv("CI") == "true":
+	case os.Getenv("CI") == "true" && len(buildFlags) == 0: // not for the race detector, which needs few
 		return 10
 	}
 	return 3
