@@ -100,8 +100,15 @@ func need(t *testing.T, tool string) {
 	t.Skipf("%s is needed: %v", tool, err)
 }
 
-// onEach runs a test on every variant, several at a time.
-func onEach(t *testing.T, test func(t *testing.T, variant string)) { on(t, variants(t), test) }
+// onEach runs a test on every variant, several at a time; under the race
+// detector, which a family's code needs to pass once, on one of each family.
+func onEach(t *testing.T, test func(t *testing.T, variant string)) {
+	if len(buildFlags) > 0 {
+		on(t, families(t), test)
+		return
+	}
+	on(t, variants(t), test)
+}
 
 // onFamilies runs a test that takes long on one variant of each family, and in
 // CI on every variant.
