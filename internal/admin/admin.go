@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sys/unix"
 )
 
 // headerLimit is how long an operator's tool may take to send a head.
@@ -72,7 +73,7 @@ func New(fd int, o Options) (*Server, error) {
 
 // listen makes a listener of a copy of fd.
 func listen(fd int) (net.Listener, error) {
-	dup, err := dup(fd)
+	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sys/unix"
 
 	"github.com/weighstone/weighstone"
 )
@@ -74,5 +73,3 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	send(c.events, counter, float64(f.Stats.Events))
 	send(c.again, counter, float64(f.Restarts))
 }
-
-func dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
