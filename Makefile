@@ -5,7 +5,7 @@ CC      ?= cc
 CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
-VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring prefork symped prefork-reuseport
+VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring prefork fork inetd symped prefork-reuseport
 VARIANTS += goroutine thread-pool threads acceptor-queue iterative
 PROGRAMS := constant echo hello mirror send
 SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \

@@ -230,6 +230,22 @@ func table() []Variant {
 			New:        process.NewPrefork,
 		},
 		{
+			Name: "fork", Family: Process,
+			Accept: "the master", Dispatch: "none: the process blocks", Concurrency: "a process, started for it",
+			Concurrent: Workers, Keepalive: true,
+			Historical: []string{"CERN httpd (1990)", "NCSA httpd 1.3 (1994)"},
+			Knobs:      process.ForkKnobs(),
+			New:        process.NewFork,
+		},
+		{
+			Name: "inetd", Family: Process,
+			Accept: "the master", Dispatch: "none: the process blocks", Concurrency: "a program, run for it with the connection as its input and output",
+			Concurrent: Workers, Keepalive: true,
+			Historical: []string{"servers under inetd(8) (1986)", "Apache 1.3 with ServerType inetd (1998)", "micro_httpd (1999)"},
+			Knobs:      process.ForkKnobs(),
+			New:        process.NewInetd,
+		},
+		{
 			Name: "symped", Family: Process,
 			Accept: "the loop of any process, from one shared socket", Dispatch: "epoll", Concurrency: "a state in the table of its process's loop",
 			Concurrent: Unlimited, Keepalive: true,

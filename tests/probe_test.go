@@ -29,7 +29,7 @@ func deviations(variant string) map[string]deviation {
 	case "fasthttp", "fiber":
 		known["CH-ext-bws"] = deviation{"vary", "white space before a chunk extension is refused (fasthttp 1.78.0, http.go:3439)"}
 		known["CH-trailer-framing"] = deviation{"vary", "a trailer that names a framing field is refused (fasthttp 1.78.0, header.go:3385)"}
-	case "prefork":
+	case "prefork", "fork", "inetd":
 		known["RB-idle-conns"] = deviation{"fail", "an idle connection holds a process: when there are as many as there may be, others wait in the queue until the idle limit"}
 	case "thread-pool", "acceptor-queue":
 		known["RB-idle-conns"] = deviation{"fail", "an idle connection holds a thread of the pool: others wait in the queue until the idle limit"}
@@ -72,8 +72,11 @@ func TestProbe(t *testing.T) {
 	if out, err := exec.Command("python3", probe, "--make-fixture", fixture).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	const slow = "RB-slowloris,RB-slow-body,RB-idle-timeout"
 	onFamilies(t, func(t *testing.T, variant string) {
+		slow := "RB-slowloris,RB-slow-body,RB-idle-timeout"
+		if slices.Contains(perConnection, variant) {
+			slow += ",RB-churn" // not behind the queue of idle connections, each a program to start
+		}
 		s := serve(t, variant, "--root", fixture+"/www", "--header-timeout", "8s", "--body-timeout", "8s", "--idle-timeout", "10s")
 		cases := runProbe(t, s, fixture, append(idleConns(t, variant), "--jobs", "8", "--skip", slow)...)
 		s.stop()

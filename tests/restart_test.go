@@ -173,12 +173,7 @@ func beginFlights(t *testing.T, s *server, p *place, row row, turn int) *flights
 		}
 	}
 	time.Sleep(200 * time.Millisecond) // so that it is at work
-	serving := processes(t, s.pid)
-	for _, pid := range serving {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
+	serving := pause(t, s.pid)
 	for range queued {
 		add("a connection in the queue", whole, "", p.small, false)
 	}
@@ -188,6 +183,22 @@ func beginFlights(t *testing.T, s *server, p *place, row row, turn int) *flights
 		}
 	})
 	return f
+}
+
+// pause stops the processes that serve: first the one that may start others. A
+// worker that is for one connection may be gone meanwhile.
+func pause(t *testing.T, pid int) (stopped []int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	all := processes(t, pid)
+	for _, worker := range all[1:] {
+		if err := syscall.Kill(worker, syscall.SIGSTOP); err != nil && err != syscall.ESRCH {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // land has the clients finish. All of them must get what they asked for.

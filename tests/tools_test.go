@@ -3,6 +3,7 @@ package tests
 import (
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,9 @@ var loaded = []struct{ path, requests string }{
 	{"/100.html", "5000"}, {"/index.html", "2000"}, {"/api/hello", "2000"}, {"/api/send?size=1000", "2000"}, {"/silicon-surf/file200k.html", "50"},
 }
 
+// perConnection are the variants that start a program for each connection.
+var perConnection = []string{"fork", "inetd"}
+
 // TestAB: ab has no failed request with any variant, with and without
 // keep-alive. It is an HTTP/1.0 client, and calls it a failure when a reply's
 // length differs from the first one's.
@@ -33,6 +37,9 @@ func TestAB(t *testing.T) {
 		s := serve(t, variant)
 		for _, l := range loaded {
 			for _, keep := range []bool{true, false} {
+				if !keep && slices.Contains(perConnection, variant) {
+					l.requests = "100" // programs to start
+				}
 				args := []string{"-q", "-n", l.requests, "-c", "20"}
 				if keep {
 					args = append(args, "-k")

@@ -52,6 +52,16 @@ func architectures() []architecture {
 			held:  waiting{"accept": 8 - holding - 1, "read": holding, "write": 1},
 		},
 		{
+			variant: "fork", workers: holding + 1,
+			alone: waiting{"accept": 1, "read": 0, "write": 0},
+			held:  waiting{"accept": 1, "read": holding, "write": 1},
+		},
+		{
+			variant: "inetd", workers: holding + 1,
+			alone: waiting{"accept": 1, "read": 0, "write": 0},
+			held:  waiting{"accept": 1, "read": holding, "write": 1},
+		},
+		{
 			variant: "symped", flags: []string{"--workers", "3"}, workers: 3,
 			alone: waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
 			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},

@@ -92,7 +92,7 @@ func render(variant, log string, parts []titled) (string, error) {
 	}
 	var b strings.Builder
 	first, _, _ := strings.Cut(string(version), "\n")
-	fmt.Fprintf(&b, "# weighstone serve %s %s, one request for /100.html; %s\n", variant, strings.Join(sizes(variant), " "), first)
+	fmt.Fprintf(&b, "# %s, one request for /100.html; %s\n", strings.Join(append([]string{"weighstone", "serve", variant}, sizes(variant)...), " "), first)
 	for _, part := range parts {
 		in, futexes := within(calls, part.from, part.to)
 		if len(in) == 0 {
@@ -111,8 +111,11 @@ var readyLine = regexp.MustCompile(`^weighstone \S+ ready http://(\S+) pid (\d+)
 // sizes are the flags by which a variant has as few workers as it can, and
 // starts no other meanwhile.
 func sizes(variant string) []string {
-	if variant == "prefork" { // two, since a kept connection holds one
+	switch variant {
+	case "prefork": // two, since a kept connection holds one
 		return []string{"--workers", "2", "--max-workers", "2"}
+	case "fork", "inetd":
+		return nil
 	}
 	return []string{"--workers", "1"}
 }

@@ -51,6 +51,9 @@ func many(variant string) string {
 	if v, err := servers.Find(variant); err == nil && v.Concurrent == servers.One {
 		return "1"
 	}
+	if variant == "fork" || variant == "inetd" { // one for each connection: that of the status page
+		return "1"
+	}
 	return "[2-9]"
 }
 

@@ -14,7 +14,8 @@ type Config struct {
 	Engine    string // which server the worker runs
 	Master    int    // process id
 	Slot      int    // number on the scoreboard
-	Listeners int    // how many descriptors there are
+	Listeners int    // how many listening sockets there are
+	Conn      string // which descriptor is a connection to serve instead: passed, stdio, or empty
 	Threads   int    // GOMAXPROCS; 0 leaves it
 
 	Workers int // of the engine

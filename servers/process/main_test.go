@@ -68,6 +68,6 @@ func beWorker(playing string) error {
 	if err != nil {
 		return err
 	}
-	engine := map[string]func(weighstone.Options) weighstone.Server{"epoll": loop.NewEpoll, SoleEngine: thread.NewSole}[w.Config.Engine]
+	engine := map[string]func(weighstone.Options) weighstone.Server{"epoll": loop.NewEpoll, SoleEngine: thread.NewSole, GivenEngine: thread.NewGiven}[w.Config.Engine]
 	return w.Run(engine(w.Options(slog.New(slog.DiscardHandler), nil)), site, func() {})
 }

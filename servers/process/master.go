@@ -21,6 +21,9 @@ const cutGrace = time.Second
 func (s *server) run() error {
 	runtime.LockOSThread() // see spawn
 	defer runtime.UnlockOSThread()
+	if s.acceptor != nil {
+		s.accept()
+	}
 	s.adjust(time.Now())
 	drain, cut := s.drain, s.cut
 	var kill <-chan time.Time
@@ -29,14 +32,25 @@ func (s *server) run() error {
 		select {
 		case e := <-s.events:
 			s.heed(e)
+		case conn := <-s.next():
+			s.pending = append(s.pending, conn)
+		case err := <-s.accepted:
+			s.accepting = false
+			if err != nil {
+				s.fail(err)
+			}
 		case <-next.C:
 		case <-s.reopen:
 			s.reopenLogs()
 		case <-drain:
 			drain = nil
+			if s.acceptor != nil {
+				s.stopAccepting()
+			}
 			s.end(msgDrain)
 		case <-cut:
 			cut = nil
+			s.drop()
 			s.end(msgCut)
 			kill = time.After(cutGrace)
 		case <-kill:
@@ -50,7 +64,9 @@ func (s *server) run() error {
 	return s.err
 }
 
-func (s *server) finished() bool { return s.draining && len(s.children) == 0 }
+func (s *server) finished() bool {
+	return s.draining && len(s.children) == 0 && len(s.pending) == 0 && !s.accepting
+}
 
 // idleRest is how long the master sleeps when nothing but an event changes
 // anything.
@@ -60,11 +76,13 @@ const idleRest = time.Hour
 func (s *server) rest(now time.Time) time.Duration {
 	wait := s.backoff.wait(now)
 	switch {
+	case wait > 0 && len(s.pending) > 0:
+		return wait
 	case s.draining:
 		return idleRest
 	case wait > 0:
 		return wait
-	case s.model.bounds.elastic():
+	case s.acceptor == nil && s.model.bounds.elastic():
 		return tick
 	}
 	return idleRest
@@ -72,6 +90,10 @@ func (s *server) rest(now time.Time) time.Duration {
 
 // adjust starts the workers that are missing and ends one that is too many.
 func (s *server) adjust(now time.Time) {
+	if s.acceptor != nil {
+		s.launch(now)
+		return
+	}
 	starting := !s.begun && len(s.children) > 0 // and the first workers tell whether any can live
 	if s.draining || starting || s.backoff.wait(now) > 0 {
 		return
@@ -88,7 +110,7 @@ func (s *server) adjust(now time.Time) {
 		s.dismiss()
 	}
 	for range want {
-		c, err := s.spawn(s.vacancy())
+		c, err := s.spawn(s.vacancy(), noConn)
 		if err != nil {
 			s.spawnFailed(now, err)
 			return
@@ -180,6 +202,10 @@ func (s *server) heed(e event) {
 		c.control.Close()
 		delete(s.children, c.position)
 		s.board.Return(c.slot)
+		if s.acceptor != nil {
+			s.acceptor.Release()
+			s.backoff.until = time.Time{} // there may be room now for what waits
+		}
 		s.mourn(c)
 		s.reopened()
 	}
@@ -227,7 +253,7 @@ func (s *server) begin() {
 // mourn takes note of a worker that has ended without having been told to, or
 // badly.
 func (s *server) mourn(c *child) {
-	if c.ending {
+	if c.ending || s.acceptor != nil {
 		if c.status.Signaled() || c.status.ExitStatus() != 0 {
 			s.log.Warn("a worker ended badly", "pid", c.pid, "fate", c.fate())
 		}

@@ -11,6 +11,10 @@ type model struct {
 	engine  string // which server each worker runs
 	bounds  bounds
 
+	// conn says that a worker is started for each connection, which the master
+	// accepts, and how it gets it: connPassed or connStdio.
+	conn string
+
 	// shared says that each worker takes connections from all listening
 	// sockets; else each has its share of them.
 	shared bool

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/scoreboard"
+	"github.com/weighstone/weighstone/servers/thread"
 )
 
 // A server is the master of its workers.
@@ -26,6 +27,8 @@ type server struct {
 
 	// Of the goroutine that serves.
 	children  map[int]*child // by position
+	accepting bool           // connections may still come from the acceptor
+	pending   []int          // connections that wait for a process
 	events    chan event
 	backoff   backoff
 	changed   time.Time // when the number of workers was last changed
@@ -33,6 +36,10 @@ type server struct {
 	reopening bool      // workers are opening the access log again
 	draining  bool      // no worker is replaced any more
 	err       error     // why it can't go on
+
+	acceptor *thread.Acceptor // nil where workers accept
+	arrivals chan int         // connections from it
+	accepted chan error       // how it ended
 
 	drain  chan struct{} // closed by Drain
 	cut    chan struct{} // closed when its time is over
@@ -62,6 +69,10 @@ func newServer(o weighstone.Options, m model) *server {
 	}
 	// A pool of one thread in each: what else the knobs say is the master's.
 	s.config.Knobs.MinWorkers, s.config.Knobs.MaxWorkers = 0, 0
+	if m.conn != "" {
+		s.makeAcceptor()
+		return s
+	}
 	if o.Limits.MaxConns > 0 {
 		s.config.Limits.MaxConns = max(o.Limits.MaxConns/m.bounds.max, 1)
 	}

@@ -10,16 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawn starts a worker in a position. It is called on the thread that lives
+// noConn is for workers that accept by themselves.
+const noConn = -1
+
+// spawn starts a worker in a position, for a connection or not. It is called on the thread that lives
 // as long as the master serves: when the thread that starts a process ends,
 // the kernel takes the parent for dead (PR_SET_PDEATHSIG(2const)).
-func (s *server) spawn(position int) (*child, error) {
+func (s *server) spawn(position, conn int) (*child, error) {
 	slots, err := s.board.Claim(1)
 	if err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	c := &child{position: position, slot: slots[0], started: time.Now()}
-	if err := s.exec(c); err != nil {
+	if err := s.exec(c, conn); err != nil {
 		s.board.Return(c.slot)
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
@@ -28,10 +31,14 @@ func (s *server) spawn(position int) (*child, error) {
 }
 
 // exec starts the program of c with what it inherits.
-func (s *server) exec(c *child) error {
-	listeners := s.share(c.position)
+func (s *server) exec(c *child, conn int) error {
 	config := s.config
-	config.Slot, config.Listeners = s.board.Number(c.slot), len(listeners)
+	config.Slot, config.Conn = s.board.Number(c.slot), s.model.conn
+	var sockets []int
+	if conn == noConn {
+		sockets = s.share(c.position)
+		config.Listeners = len(sockets)
+	}
 	arg, err := config.argument()
 	if err != nil {
 		return err
@@ -43,7 +50,13 @@ func (s *server) exec(c *child) error {
 	defer unix.Close(theirs)
 	null := s.null.Fd()
 	files := []uintptr{null, null, uintptr(syscall.Stderr), uintptr(theirs), s.board.File().Fd()}
-	for _, fd := range listeners {
+	switch s.model.conn {
+	case connPassed:
+		sockets = []int{conn}
+	case connStdio:
+		files[0], files[1] = uintptr(conn), uintptr(conn)
+	}
+	for _, fd := range sockets {
 		files = append(files, uintptr(fd))
 	}
 	command := s.options.Worker

@@ -54,7 +54,8 @@ func (w *Worker) Options(log *slog.Logger, access weighstone.AccessLog) weighsto
 	}
 }
 
-// Run serves until the master says that it is enough. reopen is called when
+// Run serves until the master says that it is enough, or the connection that
+// this process is for has ended. reopen is called when
 // the access log is to be opened again. When the master is gone, so is this
 // process, at once.
 func (w *Worker) Run(server weighstone.Server, site *weighstone.Site, reopen func()) error {
@@ -62,11 +63,39 @@ func (w *Worker) Run(server weighstone.Server, site *weighstone.Site, reopen fun
 	for i := range listeners {
 		listeners[i] = listenerFD + i
 	}
+	if w.Config.Conn != "" {
+		conn, err := w.conn()
+		if err != nil {
+			return err
+		}
+		listeners = []int{conn}
+	}
 	go obey(server, reopen)
 	if _, err := unix.Write(controlFD, []byte{msgReady}); err != nil {
 		return fmt.Errorf("report to the master: %w", err)
 	}
 	return server.Serve(listeners, site)
+}
+
+// conn is the descriptor of the connection that this process is for. One that
+// came as standard input and output is moved away from there: what else is
+// printed is not for the client.
+func (w *Worker) conn() (int, error) {
+	if w.Config.Conn == connPassed {
+		return listenerFD, nil
+	}
+	conn, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, listenerFD)
+	if err != nil {
+		return 0, fmt.Errorf("take the connection from standard input: %w", err)
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	for fd := 0; err == nil && fd <= 1; fd++ {
+		err = unix.Dup3(null, fd, 0)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("take the connection from standard input: %w", err)
+	}
+	return conn, unix.Close(null)
 }
 
 // A retirer is a server that can end without its clients' notice. Those are that

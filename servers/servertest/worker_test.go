@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/process"
 	"github.com/weighstone/weighstone/servers/thread"
@@ -40,8 +41,10 @@ func work(about, config string) error {
 		return err
 	}
 	defer close()
-	engine := thread.NewSole
-	if w.Config.Engine != process.SoleEngine {
+	engine := map[string]func(weighstone.Options) weighstone.Server{
+		process.SoleEngine: thread.NewSole, process.GivenEngine: thread.NewGiven,
+	}[w.Config.Engine]
+	if engine == nil {
 		v, err := servers.Find(w.Config.Engine)
 		if err != nil {
 			return err

@@ -24,7 +24,8 @@ func threads(n int) error {
 type each struct {
 	server
 	asked   int
-	workers sync.Pool // of *worker, whose threads have ended
+	hand    func(arrival) // begins to serve a connection, and sees to its Dismiss
+	workers sync.Pool     // of *worker, whose threads have ended
 }
 
 // NewEach makes a thread for each connection. It has no more than [MaxThreads]
@@ -36,6 +37,7 @@ func NewEach(o weighstone.Options) weighstone.Server {
 	}
 	e.Crowd = flow.NewCrowd(o, o.Workers, true)
 	e.workers.New = func() any { return e.newWorker() }
+	e.hand = func(a arrival) { e.Go(func() { e.serve(a) }) }
 	e.open = e.start
 	return e
 }
@@ -55,7 +57,7 @@ func (e *each) accept(l *listener) {
 	for e.Admit() {
 		a, what := l.accept()
 		if what == someone {
-			e.Go(func() { e.serve(a) })
+			e.hand(a)
 			continue
 		}
 		e.Dismiss()

@@ -9,5 +9,5 @@ import (
 // Engines are those that a worker links which is started for a connection or
 // at a load's rise: this project's own. The libraries' take longer to load.
 func Engines() map[string]Engine {
-	return map[string]Engine{"epoll": loop.NewEpoll, process.SoleEngine: thread.NewSole}
+	return map[string]Engine{"epoll": loop.NewEpoll, process.SoleEngine: thread.NewSole, process.GivenEngine: thread.NewGiven}
 }
