@@ -123,6 +123,11 @@ func ask(t *testing.T, addr, method, path string) string {
 		body = ephemeral.ReplaceAll(body, []byte("$1"))
 		res.Header.Del("Content-Length")
 	}
+	if strings.HasPrefix(path, "/cgi-bin/") && path != "/cgi-bin/length" {
+		// Without a length of the program's own there is one only if it ended
+		// soon enough to be waited for.
+		res.Header.Del("Content-Length")
+	}
 	var fields bytes.Buffer
 	if err := res.Header.Write(&fields); err != nil {
 		t.Fatal(err)

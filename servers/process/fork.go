@@ -98,8 +98,16 @@ func (s *server) stopAccepting() {
 // launch starts processes for the connections that wait for one. When there is
 // no room for another, they wait on.
 func (s *server) launch(now time.Time) {
+	if s.over {
+		s.drop()
+		return
+	}
 	for len(s.pending) > 0 && s.backoff.wait(now) == 0 {
 		conn := s.pending[0]
+		if reset(conn) {
+			s.discard()
+			continue
+		}
 		c, err := s.spawn(s.vacancy(), conn)
 		if err != nil {
 			s.backoff.pause(now)
@@ -132,11 +140,24 @@ func lowest(fd int) int {
 	return n
 }
 
-// drop closes the connections that no process has.
+// reset says that a client has reset its connection while it waited: there is
+// nobody to start a program for.
+func reset(conn int) bool {
+	fds := []unix.PollFd{{Fd: int32(conn)}}
+	n, _ := sys.Poll(fds, 0)
+	return n > 0 && fds[0].Revents&unix.POLLERR != 0
+}
+
+// discard closes the first of the connections that no process has.
+func (s *server) discard() {
+	sys.Close(s.pending[0])
+	s.pending = s.pending[1:]
+	s.acceptor.Release()
+}
+
+// drop closes all of them.
 func (s *server) drop() {
-	for _, conn := range s.pending {
-		sys.Close(conn)
-		s.acceptor.Release()
+	for len(s.pending) > 0 {
+		s.discard()
 	}
-	s.pending = nil
 }

@@ -49,8 +49,7 @@ func (s *server) run() error {
 			}
 			s.end(msgDrain)
 		case <-cut:
-			cut = nil
-			s.drop()
+			cut, s.over = nil, true
 			s.end(msgCut)
 			kill = time.After(cutGrace)
 		case <-kill:

@@ -35,6 +35,7 @@ type server struct {
 	begun     bool      // the first workers serve
 	reopening bool      // workers are opening the access log again
 	draining  bool      // no worker is replaced any more
+	over      bool      // the time to drain is over: nothing is begun any more
 	err       error     // why it can't go on
 
 	acceptor *thread.Acceptor // nil where workers accept

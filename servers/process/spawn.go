@@ -13,9 +13,10 @@ import (
 // noConn is for workers that accept by themselves.
 const noConn = -1
 
-// spawn starts a worker in a position, for a connection or not. It is called on the thread that lives
-// as long as the master serves: when the thread that starts a process ends,
-// the kernel takes the parent for dead (PR_SET_PDEATHSIG(2const)).
+// spawn starts a worker in a position, for a connection or not. It is called on
+// the thread that lives as long as the master serves: when the thread that
+// starts a process ends, the kernel takes the parent for dead
+// (PR_SET_PDEATHSIG(2const)).
 func (s *server) spawn(position, conn int) (*child, error) {
 	slots, err := s.board.Claim(1)
 	if err != nil {

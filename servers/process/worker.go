@@ -55,9 +55,8 @@ func (w *Worker) Options(log *slog.Logger, access weighstone.AccessLog) weighsto
 }
 
 // Run serves until the master says that it is enough, or the connection that
-// this process is for has ended. reopen is called when
-// the access log is to be opened again. When the master is gone, so is this
-// process, at once.
+// this process is for has ended. reopen is called when the access log is to be
+// opened again. When the master is gone, so is this process, at once.
 func (w *Worker) Run(server weighstone.Server, site *weighstone.Site, reopen func()) error {
 	listeners := make([]int, w.Config.Listeners)
 	for i := range listeners {
