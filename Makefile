@@ -7,7 +7,7 @@ FUZZTIME ?= 5s
 
 VARIANTS := nethttp fasthttp fiber epoll poll select percore accel uring prefork fork inetd symped prefork-reuseport
 VARIANTS += goroutine thread-pool threads acceptor-queue iterative
-PROGRAMS := constant echo hello mirror send
+PROGRAMS := constant echo hello mirror send specweb
 SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \
 	bin/perl/perlhost.pl bin/php/hello.php bin/php/phpinfo.php
 FLOORS   := floor prefork spawn threads
@@ -50,7 +50,7 @@ bin/floor/%: bench/floor/%.c bench/floor/reply.h | bin/floor
 else
 export CGO_ENABLED := 0
 
-$(PROGRAMS:%=bin/cgi/%): cgi/prog/gocgi/main.go cgi/prog/gocgi/serve.go | bin/cgi
+$(PROGRAMS:%=bin/cgi/%): cgi/prog/gocgi/main.go cgi/prog/gocgi/serve.go cgi/prog/gocgi/specweb.go | bin/cgi
 	@echo "no C compiler ($(CC)): $@ is the same program in Go" >&2
 	@$(BUILD) -o $@ ./cgi/prog/gocgi
 

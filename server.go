@@ -67,6 +67,10 @@ type WorkerCommand struct {
 	// the server makes one. It stays the caller's.
 	Board *os.File
 
+	// Files are further descriptors that each process inherits. They stay the
+	// caller's.
+	Files []*os.File
+
 	// Started, if not nil, is called once, when the first processes serve.
 	Started func()
 }

@@ -60,7 +60,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	built.fixtures = filepath.Join(dir, "fixtures")
-	if out, err := exec.Command(built.program, "fixtures", "write", built.fixtures).CombinedOutput(); err != nil {
+	if out, err := exec.Command(built.program, "fixtures", "write", "--specweb", "1", built.fixtures).CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("write the content: %w\n%s", err, out)
 	}
 	return m.Run(), nil

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/weighstone/weighstone/fixtures"
+	"github.com/weighstone/weighstone/fixtures/specweb"
 	"github.com/weighstone/weighstone/handlers/store"
 )
 
@@ -17,13 +18,22 @@ type fixturesCmd struct {
 }
 
 type fixturesWriteCmd struct {
-	Dir string `arg:"" help:"Where to; made if need be."`
+	Specweb int    `placeholder:"DIRS" help:"Write the SPECweb99-style set too, of so many directories of 5 MB."`
+	Dir     string `arg:"" help:"Where to; made if need be."`
 }
 
 // Run writes the fixtures and looks whether they arrived.
 func (c *fixturesWriteCmd) Run(s *streams) error {
+	if c.Specweb < 0 || c.Specweb > specweb.MaxDirs {
+		return usagef("--specweb: expected 1 to %d directories, but got %d", specweb.MaxDirs, c.Specweb)
+	}
 	if err := fixtures.Write(c.Dir); err != nil {
 		return err
+	}
+	if c.Specweb > 0 {
+		if err := specweb.NewSet(fixtures.Seed).Write(c.Dir, c.Specweb, fixtures.Modified()); err != nil {
+			return err
+		}
 	}
 	return verifyAndTell(s, c.Dir)
 }
@@ -40,7 +50,14 @@ func verifyAndTell(s *streams, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %d files, all as they must be, digest %s\n", dir, len(m.Files), m.Digest)
+	dirs, err := specweb.NewSet(fixtures.Seed).Verify(dir)
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintf(s.out, "%s: %d files, all as they must be, digest %s\n", dir, len(m.Files), m.Digest); err != nil || dirs == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s set of %d directories, %d files, all as they must be\n", dir, specweb.Style, dirs, dirs*specweb.PerDir)
 	return err
 }
 

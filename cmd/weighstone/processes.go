@@ -25,7 +25,7 @@ func (v *service) workerCommand() (*weighstone.WorkerCommand, error) {
 		return nil, err
 	}
 	v.started = make(chan struct{})
-	c := &weighstone.WorkerCommand{Args: []string{arg}, Board: v.board.File(), Started: func() { close(v.started) }}
+	c := &weighstone.WorkerCommand{Args: []string{arg}, Board: v.board.File(), Files: []*os.File{v.posts}, Started: func() { close(v.started) }}
 	engine := v.cmd.Knobs.Engine
 	if engine == "" || worker.Engines()[engine] != nil {
 		c.Path, err = beside(workerName)

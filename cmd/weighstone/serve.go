@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -41,12 +42,15 @@ type serveCmd struct {
 	MaxHeader     size          `default:"16KiB" help:"Request line and header lines together."`
 	MaxBody       size          `default:"64MiB" help:"Body of a request."`
 	MaxConns      int           `placeholder:"N" help:"Connections at a time; by default what the descriptor limit allows."`
+	FileMemory    size          `default:"64MiB" help:"What files in memory may take in all (see --file-cache); the others leave from disk."`
+	FileMemoryMax size          `default:"64KiB" help:"The largest file that is kept in memory."`
 	Drain         time.Duration `default:"10s" help:"How long what is in flight may take to finish at the end."`
 
 	Apps appFlags `embed:"" group:"Applications behind FastCGI and SCGI:"`
 
-	Inside insideFlags `embed:""`
-	Knobs  knobFlags   `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
+	Inside  insideFlags  `embed:""`
+	Specweb specwebFlags `embed:"" group:"The SPECweb99-style workload:"`
+	Knobs   knobFlags    `embed:"" group:"Knobs, which weighstone variants NAME lists:"`
 }
 
 // Validate refuses what no value of a flag can mean.
@@ -57,6 +61,7 @@ func (c *serveCmd) Validate() error {
 		"--min-workers": c.Knobs.MinWorkers < 0, "--max-workers": c.Knobs.MaxWorkers < 0, "--queue": c.Knobs.Queue < 0,
 		"--min-spare": c.Knobs.MinSpare < 0, "--max-spare": c.Knobs.MaxSpare < 0,
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
+		"--file-memory": c.FileMemory < 1, "--file-memory-max": c.FileMemoryMax < 1,
 		"--header-timeout": c.HeaderTimeout <= 0, "--body-timeout": c.BodyTimeout <= 0, "--write-timeout": c.WriteTimeout <= 0,
 		"--idle-timeout": c.IdleTimeout <= 0, "--cgi-timeout": c.CGITimeout <= 0,
 		"--script-timeout": c.Inside.ScriptTimeout <= 0, "--script-memory": c.Inside.ScriptMemory < 1,
@@ -66,6 +71,9 @@ func (c *serveCmd) Validate() error {
 		}
 	}
 	if err := c.Knobs.checkPool(c.Workers); err != nil {
+		return err
+	}
+	if err := c.Specweb.check(c.Variant); err != nil {
 		return err
 	}
 	return c.Apps.check()
@@ -88,6 +96,7 @@ type service struct {
 	handoff   *handoff.Handoff
 	board     *scoreboard.Board
 	about     site.Config   // what the site is of
+	posts     *os.File      // the log of POSTs that all processes open
 	content   *site.Content // nil in the master of processes
 	access    *accesslog.Log
 	listeners []int
@@ -172,6 +181,9 @@ func (v *service) prepare(s *streams) (err error) {
 		return err
 	}
 	if v.board, err = v.openBoard(); err != nil {
+		return err
+	}
+	if err := v.openPosts(); err != nil {
 		return err
 	}
 	if err := v.assemble(); err != nil {
@@ -275,6 +287,7 @@ func (v *service) openBoard() (*scoreboard.Board, error) {
 // What descriptors are called in the hand-over.
 const (
 	boardName    = "scoreboard"
+	postsName    = "posts"
 	listenerName = "http"
 )
 
@@ -300,6 +313,9 @@ func (v *service) close() {
 	}
 	for _, fd := range v.listeners {
 		sys.Close(fd)
+	}
+	if v.posts != nil {
+		v.complain(v.posts.Close())
 	}
 	if v.board != nil {
 		v.complain(v.board.Close())

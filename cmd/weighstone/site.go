@@ -29,8 +29,12 @@ func (v *service) assemble() (err error) {
 		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
 		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody),
 		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
+		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
 	}
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
+	if v.about.Memory == 0 {
+		v.about.Memory = int64(c.FileMemoryMax)
+	}
 	for _, i := range v.about.Apps.Interpreters.List() {
 		if missing := i.Missing(); missing != "" {
 			v.log.Warn(missing)
@@ -50,7 +54,9 @@ func (v *service) assemble() (err error) {
 
 // report is what /server-status tells, of all processes together.
 func (v *service) report() status.Report {
-	return site.Report(v.variant.Name, os.Getpid(), v.board)
+	r := site.Report(v.variant.Name, os.Getpid(), v.board)
+	r.Fault = v.about.Specweb.Fault.String()
+	return r
 }
 
 // builtin returns a directory of programs that are built beside this one,

@@ -18,6 +18,7 @@ type Report struct {
 	Started  time.Time // zero when unknown
 	Restarts int       // graceful restarts so far
 	Stats    weighstone.Stats
+	Fault    string          // that the server makes on purpose; empty for none
 	Workers  func() []Worker // asked for the picture only
 }
 
@@ -57,12 +58,13 @@ type document struct {
 	Events      *uint64           `json:"events"` // that those waits reported
 	Workers     int               `json:"workers"`
 	Restarts    int               `json:"restarts"`
+	Fault       string            `json:"fault,omitempty"` // made on purpose
 }
 
 // appendJSON appends r as it is at now, indented, for people read it too.
 func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
 	d := document{
-		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts,
+		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts, Fault: r.Fault,
 		Connections: map[string]int64{}, Responses: map[string]uint64{},
 		Accepted: r.Stats.Accepted, Refused: r.Stats.Refused, Requests: r.Stats.Requests, Cached: r.Stats.Cached,
 		BytesSent: r.Stats.BytesSent, Workers: r.Stats.Workers,

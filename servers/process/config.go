@@ -16,6 +16,8 @@ type Config struct {
 	Slot      int    // number on the scoreboard
 	Listeners int    // how many listening sockets there are
 	Conn      string // which descriptor is a connection to serve instead: passed, stdio, or empty
+	Files     int    // how many descriptors of the application there are
+	FirstFile int    // the first of them
 	Threads   int    // GOMAXPROCS; 0 leaves it
 
 	Workers int // of the engine

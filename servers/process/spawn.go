@@ -40,6 +40,10 @@ func (s *server) exec(c *child, conn int) error {
 		sockets = s.share(c.position)
 		config.Listeners = len(sockets)
 	}
+	if s.model.conn == connPassed {
+		sockets = []int{conn}
+	}
+	config.FirstFile, config.Files = listenerFD+len(sockets), len(s.options.Worker.Files)
 	arg, err := config.argument()
 	if err != nil {
 		return err
@@ -51,16 +55,16 @@ func (s *server) exec(c *child, conn int) error {
 	defer unix.Close(theirs)
 	null := s.null.Fd()
 	files := []uintptr{null, null, uintptr(syscall.Stderr), uintptr(theirs), s.board.File().Fd()}
-	switch s.model.conn {
-	case connPassed:
-		sockets = []int{conn}
-	case connStdio:
+	if s.model.conn == connStdio {
 		files[0], files[1] = uintptr(conn), uintptr(conn)
 	}
 	for _, fd := range sockets {
 		files = append(files, uintptr(fd))
 	}
 	command := s.options.Worker
+	for _, f := range command.Files {
+		files = append(files, f.Fd())
+	}
 	argv := append(append([]string{command.Path}, command.Args...), arg)
 	c.pid, err = syscall.ForkExec(command.Path, argv, &syscall.ProcAttr{
 		Env: s.environment(), Files: files,

@@ -19,6 +19,7 @@ import (
 type Worker struct {
 	Config Config
 	Board  *scoreboard.Board
+	Files  []*os.File // of weighstone.WorkerCommand.Files
 	slot   *weighstone.Slot
 }
 
@@ -42,6 +43,9 @@ func Inherit(arg string) (*Worker, error) {
 	}
 	if w.slot, err = w.Board.Borrow(config.Slot); err != nil {
 		return nil, err
+	}
+	for i := range config.Files {
+		w.Files = append(w.Files, os.NewFile(uintptr(config.FirstFile+i), "inherited"))
 	}
 	return w, nil
 }

@@ -1,5 +1,5 @@
 // Gocgi is the sample programs in Go, for machines without a C compiler: it is
-// echo, hello, send, mirror or constant by the name it is run under, and each
+// echo, hello, send, mirror, constant or specweb by the name it is run under, and each
 // answers as its namesake in C does, as a CGI program or, if its standard input
 // is a listening socket, for as long as it lives, to FastCGI and SCGI.
 package main
@@ -36,9 +36,9 @@ type program func(*exchange) error
 
 func main() {
 	name := filepath.Base(os.Args[0])
-	answer, ok := map[string]program{"echo": echo, "hello": hello, "send": send, "mirror": mirror, "constant": constant}[name]
+	answer, ok := map[string]program{"echo": echo, "hello": hello, "send": send, "mirror": mirror, "constant": constant, "specweb": specweb}[name]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "gocgi: run as %q, not as echo, hello, send, mirror or constant\n", name)
+		fmt.Fprintf(os.Stderr, "gocgi: run as %q, not as echo, hello, send, mirror, constant or specweb\n", name)
 		os.Exit(2)
 	}
 	err := serve(answer)

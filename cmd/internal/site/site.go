@@ -6,6 +6,7 @@ package site
 import (
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/weighstone/weighstone"
@@ -26,11 +27,17 @@ type Config struct {
 	Apps        Apps          // through FastCGI and SCGI
 	CGITimeout  time.Duration // life of a program, and of a request to an application
 	Memory      int64         // the largest file kept in memory, as static.Options has it
+	MemoryTotal int64         // what files in memory may take together, likewise
 	Descriptors int           // files kept open
 	Override    string        // name of the files that are looked for along each path, or empty
 	MaxBody     int64         // of a request, in bytes
 
-	Inside Inside // the process
+	Inside  Inside // the process
+	Specweb Specweb
+
+	// PostLog is the descriptor of the log of POSTs (postlog.Create). A worker
+	// inherits its own; it stays the caller's. Nil for none.
+	PostLog *os.File `json:"-"`
 }
 
 // Inside is what the mechanisms within the process depend on.
@@ -58,6 +65,7 @@ type Content struct {
 	files    *static.Handler
 	gateways []Part // to programs, which end with them
 	parts    []Part
+	posts    *posts // nil for none
 }
 
 // New makes the handlers and the site of them. Files and programs of the user
@@ -66,17 +74,21 @@ type Content struct {
 // tells; parts are those of the mechanisms that this program has linked.
 func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part) (*Content, error) {
 	roots := present(c.Root, c.Fixtures)
-	files, err := static.New(static.Options{Roots: roots, MemoryLimit: c.Memory, Descriptors: c.Descriptors, Override: c.Override, Log: log})
+	files, err := static.New(static.Options{Roots: roots, MemoryLimit: c.Memory, MemoryTotal: c.MemoryTotal, Descriptors: c.Descriptors, Override: c.Override, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	content := &Content{files: files, parts: parts}
 	if err = content.openGateways(c, roots[0], log); err == nil {
+		err = content.openSpecweb(c, log)
+	}
+	if err == nil {
 		err = content.assemble(c.MaxBody, report)
 	}
 	if err != nil {
 		content.closeGateways()
 		files.Close()
+		content.closePosts()
 		return nil, err
 	}
 	return content, nil
@@ -115,7 +127,7 @@ func (c *Content) EndPrograms() error { return c.closeGateways() }
 
 // Close gives back what the handlers hold.
 func (c *Content) Close() error {
-	errs := []error{c.files.Close()}
+	errs := []error{c.files.Close(), c.closePosts()}
 	for _, p := range c.parts {
 		errs = append(errs, p.Close())
 	}

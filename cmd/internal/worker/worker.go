@@ -62,6 +62,9 @@ func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer
 		return fmt.Errorf("this worker has no engine %q", w.Config.Engine)
 	}
 	report := func() status.Report { return site.Report(w.Config.Variant, w.Config.Master, w.Board) }
+	if len(w.Files) > 0 {
+		app.Site.PostLog = w.Files[0]
+	}
 	mechanisms, err := parts(app.Site, log)
 	if err != nil {
 		return err
