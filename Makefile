@@ -26,11 +26,11 @@ help: ## list the targets
 	@echo "VARIANT is one of: $(VARIANTS)"
 
 .PHONY: build
-build: bin/weighstone bin/weighstone-worker programs ## build bin/weighstone, its worker and the sample programs
+build: bin/weighstone bin/weighstone-worker bin/weighstone-helper programs ## build bin/weighstone, its worker and helper and the sample programs
 
 # go build looks for itself what has changed.
-.PHONY: bin/weighstone bin/weighstone-worker
-bin/weighstone bin/weighstone-worker: bin/%:
+.PHONY: bin/weighstone bin/weighstone-worker bin/weighstone-helper
+bin/weighstone bin/weighstone-worker bin/weighstone-helper: bin/%:
 	@$(BUILD) -o $@ ./cmd/$*
 
 # The sample programs: in C, or where there is no C compiler the same in Go.

@@ -29,6 +29,8 @@ func TestAgree(t *testing.T) {
 		"/lua/hello", "/lua/send?size=100", "/lua/send?size=2000000", "/lua/send?size=x", "/lua/echo/info?a=b", "/lua/mirror", "/lua/none", "/lua/", "/lua",
 		"/wasm/hello", "/wasm/send?size=100", "/wasm/send?size=2000000", "/wasm/send?size=x", "/wasm/echo/info?a=b", "/wasm/mirror", "/wasm/none", "/wasm/",
 		"/cgi-bin/text", "/cgi-bin/status", "/cgi-bin/redirect", "/cgi-bin/local", "/cgi-bin/length", "/cgi-bin/large", "/cgi-bin/broken",
+		"/cgi-helper/text", "/cgi-helper/status", "/cgi-helper/redirect", "/cgi-helper/local", "/cgi-helper/length", "/cgi-helper/large", "/cgi-helper/broken",
+		"/cgi-helper/none", "/cgi-helper/", "/cgi-helper", "/cgi-helper/text/extra?query", "/cgi-helper/%2e%2e/text",
 		"/cgi-bin/none", "/cgi-bin/", "/cgi-bin", "/cgi-bin/text/extra?query", "/cgi-bin/%2e%2e/text")
 	answers := map[string][]string{}
 	all := variants(t)
@@ -135,8 +137,9 @@ func ask(t *testing.T, addr, method, path string) string {
 	return fmt.Sprintf("%s %s: %d\n%s\n%s", method, path, res.StatusCode, &fields, body)
 }
 
-// childless wants the serving processes to have no children but their workers,
-// zombies included, some time after the last reply.
+// childless wants the serving processes to have no children but their workers
+// and the CGI helper, and that to have none, zombies included, some time after
+// the last reply.
 func (s *server) childless() {
 	s.t.Helper()
 	var left []int
@@ -144,7 +147,11 @@ func (s *server) childless() {
 		left = nil
 		for _, pid := range processes(s.t, s.pid) {
 			for _, child := range children(s.t, pid) {
-				if !isWorker(child) {
+				switch programOf(child) {
+				case workerProgram:
+				case helperProgram:
+					left = append(left, children(s.t, child)...)
+				default:
 					left = append(left, child)
 				}
 			}

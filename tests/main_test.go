@@ -48,7 +48,8 @@ func runTests(m *testing.M) (code int, err error) {
 		flags = []string{"-trimpath"} // as make builds it, so that all is compiled already
 	}
 	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", dir}, flags,
-		[]string{"github.com/weighstone/weighstone/cmd/weighstone", "github.com/weighstone/weighstone/cmd/weighstone-worker"})
+		[]string{"github.com/weighstone/weighstone/cmd/weighstone", "github.com/weighstone/weighstone/cmd/weighstone-worker",
+			"github.com/weighstone/weighstone/cmd/weighstone-helper"})
 	build := exec.Command("go", args...)
 	if len(buildFlags) == 0 {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -36,11 +36,23 @@ func children(t *testing.T, pid int) []int {
 // workerProgram is what a worker of a process architecture is called.
 const workerProgram = "weighstone-worker"
 
+// helperProgram is what starts CGI programs at /cgi-helper/.
+const helperProgram = "weighstone-helper"
+
 // isWorker says whether a process is a worker of a process architecture.
 func isWorker(pid int) bool {
+	return programOf(pid) == workerProgram
+}
+
+// programOf is the name of the program that a process runs, empty if it has
+// ended.
+func programOf(pid int) string {
 	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	first, _, _ := strings.Cut(string(args), "\x00")
-	return err == nil && filepath.Base(first) == workerProgram
+	if err != nil || first == "" {
+		return ""
+	}
+	return filepath.Base(first)
 }
 
 // processes are those that serve: a process, and its workers if it has any.

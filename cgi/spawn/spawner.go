@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Spawner starts processes that do not outlive it: each asks the kernel for
@@ -25,17 +23,9 @@ type Spawner struct {
 	forking sync.RWMutex // held for reading while null is being passed on
 
 	mu     sync.Mutex
-	live   map[*Process]struct{} // started and not reaped
+	live   map[*child]struct{} // started and not reaped
 	closed bool
 }
-
-// A birth is what a process is to begin with.
-type birth struct {
-	cmd   *Command
-	files [3]int // standard input, output and error; noFile for /dev/null
-}
-
-const noFile = -1
 
 // New makes a Spawner. Its owner closes it when no more is to be started.
 func New() (*Spawner, error) {
@@ -43,7 +33,7 @@ func New() (*Spawner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make spawner: %w", err)
 	}
-	return &Spawner{null: null, live: map[*Process]struct{}{}}, nil
+	return &Spawner{null: null, live: map[*child]struct{}{}}, nil
 }
 
 // Close kills what still runs of the processes that were started. They still
@@ -58,7 +48,7 @@ func (s *Spawner) Close() error {
 	live := slices.Collect(maps.Keys(s.live))
 	s.mu.Unlock()
 	for _, p := range live {
-		p.Kill()
+		p.Signal(syscall.SIGKILL)
 	}
 	s.forking.Lock()
 	defer s.forking.Unlock()
@@ -66,42 +56,43 @@ func (s *Spawner) Close() error {
 }
 
 // add takes note of a process, or kills it if the spawner was closed meanwhile.
-func (s *Spawner) add(p *Process) {
+func (s *Spawner) add(p *child) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		p.Kill()
+		p.Signal(syscall.SIGKILL)
 		return
 	}
 	s.live[p] = struct{}{}
 }
 
 // remove forgets a process that was reaped.
-func (s *Spawner) remove(p *Process) {
+func (s *Spawner) remove(p *child) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, p)
 }
 
-// forkExec starts a program with three descriptors and nothing else of ours:
-// every other is close-on-exec, the signal mask and dispositions are those
-// that the Go runtime found at its start, SIGPIPE at its default.
-func forkExec(b *birth, null uintptr) (int, error) {
-	var files [3]uintptr
-	for i, fd := range b.files {
-		if files[i] = uintptr(fd); fd == noFile {
-			files[i] = null
+// Exec starts a program with three descriptors, null for those that are
+// NoFile, and nothing else of ours: every other is close-on-exec, the signal
+// mask and dispositions are those that the Go runtime found at its start,
+// SIGPIPE at its default. A pidfd that is not nil receives one.
+func Exec(cmd *Command, files [3]int, null int, pidfd *int) (pid int, err error) {
+	var fds [3]uintptr
+	for i, fd := range files {
+		if fds[i] = uintptr(fd); fd == NoFile {
+			fds[i] = uintptr(null)
 		}
 	}
-	args := b.cmd.Args
+	args := cmd.Args
 	if len(args) == 0 {
-		args = []string{b.cmd.Path}
+		args = []string{cmd.Path}
 	}
-	return syscall.ForkExec(b.cmd.Path, args, &syscall.ProcAttr{
-		Dir:   b.cmd.Dir,
-		Env:   b.cmd.Env,
-		Files: files[:],
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	return syscall.ForkExec(cmd.Path, args, &syscall.ProcAttr{
+		Dir:   cmd.Dir,
+		Env:   cmd.Env,
+		Files: fds[:],
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: pidfd},
 	})
 }
 
@@ -109,26 +100,19 @@ func forkExec(b *birth, null uintptr) (int, error) {
 // failed: EACCES, ENOENT and ENOEXEC from execve(2) speak of the file; EAGAIN,
 // ENOMEM, EMFILE and ENFILE of a machine that has no room just now.
 func (s *Spawner) Start(cmd *Command) (*Process, error) {
-	p := &Process{Stderr: -1, spawner: s}
-	b := &birth{cmd: cmd, files: [3]int{noFile, noFile, noFile}}
-	var theirs []int
-	err := p.plumb(cmd, b, &theirs)
-	if err == nil {
-		p.Pid, err = s.fork(b)
-	}
-	for _, fd := range theirs {
-		unix.Close(fd)
-	}
-	if err != nil {
-		p.CloseFiles()
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	s.add(p)
-	return p, nil
+	return Connect(cmd, func(files [3]int) (Child, error) {
+		pid, err := s.fork(cmd, files)
+		if err != nil {
+			return nil, err
+		}
+		c := &child{pid: pid, spawner: s}
+		s.add(c)
+		return c, nil
+	})
 }
 
-// fork starts the program of b.
-func (s *Spawner) fork(b *birth) (pid int, err error) {
+// fork starts the program of cmd.
+func (s *Spawner) fork(cmd *Command, files [3]int) (pid int, err error) {
 	s.forking.RLock()
 	defer s.forking.RUnlock()
 	s.mu.Lock()
@@ -137,5 +121,5 @@ func (s *Spawner) fork(b *birth) (pid int, err error) {
 	if closed {
 		return 0, os.ErrClosed
 	}
-	return forkExec(b, s.null.Fd())
+	return Exec(cmd, files, int(s.null.Fd()), nil)
 }

@@ -23,7 +23,7 @@ type appFlags struct {
 }
 
 // reserved are the prefixes that no application can take.
-var reserved = []string{"/api/", "/cgi-bin/", "/fcgi-bin/", "/scgi-bin/", "/perl/", "/db/", "/lua/", "/server-status/"}
+var reserved = []string{"/api/", "/cgi-bin/", "/cgi-helper/", "/fcgi-bin/", "/scgi-bin/", "/perl/", "/db/", "/lua/", "/wasm/", "/server-status/"}
 
 // check refuses what no value can mean.
 func (f *appFlags) check() error {

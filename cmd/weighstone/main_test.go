@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/weighstone/weighstone/cgi/helper"
 	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/fixtures"
@@ -16,7 +17,7 @@ import (
 
 // TestMain makes the test binary the program too, for the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain})
+	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain, helperName: helperMain})
 }
 
 // workerMain is the program of cmd/weighstone-worker with the engines of all.
@@ -25,6 +26,12 @@ func workerMain() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// helperMain is the program of cmd/weighstone-helper.
+func helperMain() {
+	fmt.Fprintln(os.Stderr, helper.Serve(0))
+	os.Exit(1)
 }
 
 // TestScript runs the scripts that one variant stands for all in.

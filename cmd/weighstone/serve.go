@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi/keeper"
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/internal/accesslog"
 	"github.com/weighstone/weighstone/internal/admin"
@@ -95,9 +96,10 @@ type service struct {
 	log       *slog.Logger
 	handoff   *handoff.Handoff
 	board     *scoreboard.Board
-	about     site.Config   // what the site is of
-	posts     *os.File      // the log of POSTs that all processes open
-	content   *site.Content // nil in the master of processes
+	about     site.Config    // what the site is of
+	posts     *os.File       // the log of POSTs that all processes open
+	content   *site.Content  // nil in the master of processes
+	helper    *keeper.Keeper // nil where the program is missing
 	access    *accesslog.Log
 	listeners []int
 	server    weighstone.Server
@@ -301,6 +303,9 @@ func (v *service) close() {
 	}
 	if v.content != nil {
 		v.complain(v.content.EndPrograms())
+	}
+	if v.helper != nil {
+		v.complain(v.helper.Close())
 	}
 	if v.handoff != nil {
 		v.handoff.RemovePIDFile()

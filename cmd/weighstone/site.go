@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 
+	"github.com/weighstone/weighstone/cgi/keeper"
 	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/fixtures"
@@ -31,6 +33,7 @@ func (v *service) assemble() (err error) {
 		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
 		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
 	}
+	v.keepHelper()
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
 	if v.about.Memory == 0 {
 		v.about.Memory = int64(c.FileMemoryMax)
@@ -50,6 +53,24 @@ func (v *service) assemble() (err error) {
 	}
 	v.content, err = site.New(v.about, v.report, v.log, parts...)
 	return err
+}
+
+// helperName is the program that starts CGI programs, beside this one.
+const helperName = "weighstone-helper"
+
+// keepHelper has the CGI helper run when it is first asked for: one for all
+// processes of the server, which it must not outlive.
+func (v *service) keepHelper() {
+	path, err := beside(helperName)
+	if err == nil {
+		v.helper, err = keeper.New(path, v.log)
+	}
+	if err != nil {
+		v.about.NoHelper = fmt.Sprintf("%s needs %s, which is not here: make build makes it", site.HelperPrefix, helperName)
+		v.log.Warn(v.about.NoHelper, "error", err)
+		return
+	}
+	v.about.Helper = v.helper.Address()
 }
 
 // report is what /server-status tells, of all processes together.

@@ -56,7 +56,8 @@ func (ds Dirs) Close() {
 // Find looks up the program for a decoded path below prefix: the first file
 // on the way down a directory, the rest of the path being PATH_INFO. The
 // status is 0 when it can run; 404 for directories, dotfiles and links that
-// lead out; 403 for what is there but cannot run, never its text.
+// lead out; 500 for what is there but cannot run, a mistake of whoever put it
+// there: who asks sees neither that nor its text.
 func (ds Dirs) Find(path, prefix string) (p Program, status int) {
 	below, ok := strings.CutPrefix(path, prefix)
 	if !ok {
@@ -95,7 +96,7 @@ func (d *dir) find(path string) (end, status int) {
 			end++ // on to the next segment
 			continue
 		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-			return end, http.StatusForbidden
+			return end, http.StatusInternalServerError
 		}
 		return end, 0
 	}

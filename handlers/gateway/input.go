@@ -13,6 +13,15 @@ func Refuse(x *weighstone.Exchange, status int) {
 	x.Out.Close = x.Out.Close || x.In.HasBody() && !x.In.Droppable()
 }
 
+// RefuseProgram answers for a program that [Dirs.Find] does not let run. Who
+// keeps the server learns of the file that is there and can't.
+func (h *Host) RefuseProgram(x *weighstone.Exchange, p Program, status int) {
+	if status == http.StatusInternalServerError {
+		h.Log.Error(h.Kind+" program is not an executable file", "script", p.Name, "file", p.File)
+	}
+	Refuse(x, status)
+}
+
 // RefuseBusy answers that there is no room just now.
 func RefuseBusy(x *weighstone.Exchange) {
 	Refuse(x, http.StatusServiceUnavailable)

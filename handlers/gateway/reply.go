@@ -77,14 +77,24 @@ func (r *Reply) collect() (hd cgi.Header, n int, err error) {
 		case err == ErrPause:
 			r.watch()
 			r.out.PauseAt(Never)
-		case err == io.EOF && len(*r.buf) == 0:
-			return hd, 0, errNone
 		case err == io.EOF && n == 0:
-			return hd, 0, fmt.Errorf("output ends before the header does: %w", io.ErrUnexpectedEOF)
+			return hd, 0, r.cutShort()
 		case err != nil:
 			return hd, n, err
 		}
 	}
+}
+
+// cutShort returns why output is at its end before its header is: the program's
+// own end may tell.
+func (r *Reply) cutShort() error {
+	if err := r.out.End(); err != nil {
+		return err
+	}
+	if len(*r.buf) == 0 {
+		return errNone
+	}
+	return fmt.Errorf("output ends before the header does: %w", io.ErrUnexpectedEOF)
 }
 
 // fill reads once to the end of the buffer.

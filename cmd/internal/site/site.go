@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi/helper"
 	"github.com/weighstone/weighstone/handlers/api"
 	"github.com/weighstone/weighstone/handlers/gateway/cgi"
 	"github.com/weighstone/weighstone/handlers/gateway/upstream"
@@ -24,6 +25,8 @@ type Config struct {
 	Root        string        // one whose files come first, or empty
 	CGIBin      string        // one whose programs come first, or empty
 	Programs    string        // directory of the built-in programs, or empty
+	Helper      string        // address of what starts programs at HelperPrefix, or empty
+	NoHelper    string        // why there is none: a sentence without its full stop
 	Apps        Apps          // through FastCGI and SCGI
 	CGITimeout  time.Duration // life of a program, and of a request to an application
 	Memory      int64         // the largest file kept in memory, as static.Options has it
@@ -102,7 +105,25 @@ func (c *Content) openGateways(config Config, root string, log *slog.Logger) err
 	})); err != nil {
 		return err
 	}
+	if err := c.openHelper(config, root, log, site); err != nil {
+		return err
+	}
 	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site})
+}
+
+// HelperPrefix is below which the CGI programs are started by the helper.
+const HelperPrefix = "/cgi-helper/"
+
+// openHelper makes the gateway to the CGI programs that the helper starts.
+func (c *Content) openHelper(config Config, root string, log *slog.Logger, site func() *weighstone.Site) error {
+	if config.Helper == "" {
+		c.gateways = append(c.gateways, &unavailable{[]string{HelperPrefix}, []byte(config.NoHelper)})
+		return nil
+	}
+	return c.add(cgi.New(cgi.Options{
+		Prefix: HelperPrefix, Starter: helper.NewClient(config.Helper),
+		Dirs: present(config.CGIBin, config.Programs), Root: root, Timeout: config.CGITimeout, Log: log, Site: site,
+	}))
 }
 
 // assemble makes the site of all there is.

@@ -68,8 +68,8 @@ func TestFind(t *testing.T) {
 		{"up", 404, ""},
 		{"x%2fa", 400, ""},
 		{"..%2fx", 400, ""},
-		{"source.c", 403, ""},
-		{"source.c/x", 403, ""},
+		{"source.c", 500, ""},
+		{"source.c/x", 500, ""},
 	} {
 		a := h.get(c.path)
 		if a.status != c.status {
@@ -81,6 +81,9 @@ func TestFind(t *testing.T) {
 		if strings.Contains(a.body, "#!") {
 			t.Errorf("%s: its source was sent", c.path)
 		}
+	}
+	if !strings.Contains(h.log.String(), "file="+filepath.Join(first, "source.c")) {
+		t.Errorf("the log does not name the file that can't run: %s", h.log)
 	}
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	// each and learns from SCRIPT_FILENAME what it is to run.
 	Scripts     map[string]string
 	Interpreter string
+	// Starter starts the programs, and is closed with the Handler; nil for
+	// this process itself.
+	Starter Starter
 	// Prefix is the path below which they are found; empty means /cgi-bin/.
 	Prefix string
 	// Root is DOCUMENT_ROOT, and with the path behind a program's name
@@ -55,6 +58,14 @@ type Options struct {
 	Site func() *weighstone.Site
 }
 
+// A Starter starts programs: a [spawn.Spawner], or a client of the helper that
+// does so in its place.
+type Starter interface {
+	Start(*spawn.Command) (*spawn.Process, error)
+	// Close ends the programs that still run.
+	Close() error
+}
+
 // A Handler runs programs. It serves a route that waits and streams bodies;
 // see [Handler.Route].
 type Handler struct {
@@ -63,7 +74,7 @@ type Handler struct {
 	dirs     gateway.Dirs
 	complain bool
 	env      []string
-	spawner  *spawn.Spawner
+	starter  Starter
 	slots    chan struct{} // a value for each program that runs
 }
 
@@ -81,13 +92,16 @@ func New(o Options) (*Handler, error) {
 	}
 	h := &Handler{
 		opts: o, host: gateway.NewHost("CGI", o.Log, o.Site), complain: o.Log != nil,
-		env: environment(o.Env), slots: make(chan struct{}, o.MaxProcesses),
+		env: environment(o.Env), slots: make(chan struct{}, o.MaxProcesses), starter: o.Starter,
 	}
 	var err error
 	if h.dirs, err = gateway.OpenDirs(o.Dirs...); err != nil {
 		return nil, fmt.Errorf("make CGI handler: %w", err)
 	}
-	if h.spawner, err = spawn.New(); err != nil {
+	if h.starter != nil {
+		return h, nil
+	}
+	if h.starter, err = spawn.New(); err != nil {
 		h.dirs.Close()
 		return nil, fmt.Errorf("make CGI handler: %w", err)
 	}
@@ -134,5 +148,5 @@ func (h *Handler) route(pattern string) weighstone.Route {
 // Close kills the programs that still run and frees what the Handler holds.
 func (h *Handler) Close() error {
 	h.dirs.Close()
-	return h.spawner.Close()
+	return h.starter.Close()
 }

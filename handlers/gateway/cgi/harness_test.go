@@ -20,6 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi/helper"
+	"github.com/weighstone/weighstone/cgi/keeper"
 )
 
 // lines are the header lines of a test request, name and value in turn.
@@ -65,6 +67,8 @@ type host struct {
 	dir  string
 	log  *journal
 	site *weighstone.Site
+
+	keeper *keeper.Keeper // nil where programs are started by this process
 }
 
 // newHost makes a host whose goroutines, descriptors and children must all be
@@ -81,6 +85,10 @@ func newHost(t *testing.T, o Options) *host {
 		o.Timeout = 20 * time.Second
 	}
 	o.Log = slog.New(slog.NewTextHandler(h.log, nil))
+	if throughHelper(t) {
+		h.keeper = newKeeper(t, o.Log)
+		o.Starter = helper.NewClient(h.keeper.Address())
+	}
 	o.Site = func() *weighstone.Site { return h.site }
 	var err error
 	if h.Handler, err = New(o); err != nil {
@@ -97,11 +105,16 @@ func newHost(t *testing.T, o Options) *host {
 	t.Cleanup(func() {
 		h.quiet()
 		h.Close()
+		if h.keeper != nil {
+			h.keeper.Close()
+		}
 		goleak.VerifyNone(t, old)
 		if after := descriptors(t); after > before {
 			t.Errorf("%d descriptors open, %d before", after, before)
 		}
-		if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err != unix.ECHILD {
+		// Where a test has two hosts, the helper of the other is still there.
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if others := h.keeper != nil && err == nil && pid == 0; err != unix.ECHILD && !others {
 			t.Errorf("a child is left: wait4 says %d, %v", pid, err)
 		}
 	})

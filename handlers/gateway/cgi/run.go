@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/weighstone/weighstone/cgi/helper"
 	"github.com/weighstone/weighstone/cgi/spawn"
 	"github.com/weighstone/weighstone/handlers/gateway"
 )
@@ -145,6 +146,14 @@ func (r *run) End() error {
 	r.ended()
 	if st, cause := r.look(); st == killed {
 		return cause
+	}
+	switch err := r.p.Err(); {
+	case errors.Is(err, helper.ErrLost):
+		return fmt.Errorf("%w: %w", gateway.ErrBroken, err)
+	case err != nil && busy(err):
+		return fmt.Errorf("%w: it does not start: %w", gateway.ErrBusy, err)
+	case err != nil:
+		return fmt.Errorf("program does not start: %w", err)
 	}
 	if status.Signaled() {
 		return fmt.Errorf("%w: signal %v", gateway.ErrBroken, status.Signal())

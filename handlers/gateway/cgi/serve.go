@@ -11,6 +11,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
+	"github.com/weighstone/weighstone/cgi/helper"
 	"github.com/weighstone/weighstone/cgi/spawn"
 	"github.com/weighstone/weighstone/handlers/gateway"
 )
@@ -19,7 +20,7 @@ import (
 func (h *Handler) Serve(x *weighstone.Exchange) {
 	prog, status := h.find(string(x.In.Path))
 	if status != 0 {
-		gateway.Refuse(x, status)
+		h.host.RefuseProgram(x, prog, status)
 		return
 	}
 	in, ok := gateway.Input(x)
@@ -34,11 +35,13 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 	r, feed, err := h.start(x, prog, in)
 	if err != nil {
 		<-h.slots
-		h.host.Log.Error("CGI program does not start", "script", prog.Name, "err", err)
-		if status := startStatus(err); status == http.StatusServiceUnavailable {
+		h.host.Log.Error("CGI program does not start", "script", prog.Name, "file", prog.File, "err", err)
+		if busy(err) {
 			gateway.RefuseBusy(x)
+		} else if errors.Is(err, helper.ErrLost) {
+			gateway.Refuse(x, http.StatusBadGateway)
 		} else {
-			gateway.Refuse(x, status)
+			gateway.Refuse(x, http.StatusInternalServerError)
 		}
 		return
 	}
@@ -90,7 +93,7 @@ func (h *Handler) start(x *weighstone.Exchange, prog gateway.Program, in cgi.Spo
 	if h.opts.Interpreter != "" {
 		cmd.Path = h.opts.Interpreter
 	}
-	p, err := h.spawner.Start(&cmd)
+	p, err := h.starter.Start(&cmd)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,15 +128,13 @@ func (s stdin) End() error { return s.pipe.Close() }
 // Cut does so too: who has to notice a part is killed.
 func (s stdin) Cut() { s.pipe.Close() }
 
-// startStatus is the status for an error of starting a program.
-func startStatus(err error) int {
+// busy says whether an error of starting a program is of a machine that has no
+// room just now.
+func busy(err error) bool {
 	for _, busy := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, busy) {
-			return http.StatusServiceUnavailable
+			return true
 		}
 	}
-	if errors.Is(err, syscall.EACCES) {
-		return http.StatusForbidden
-	}
-	return http.StatusInternalServerError
+	return false
 }

@@ -75,7 +75,7 @@ func (g *Interpreter) Routes() []weighstone.Route {
 func (g *Interpreter) Serve(x *weighstone.Exchange) {
 	script, status := g.find(string(x.In.Path))
 	if status != 0 {
-		gateway.Refuse(x, status)
+		g.host.RefuseProgram(x, gateway.Program{File: script.File, Name: script.Name}, status)
 		return
 	}
 	a, err := g.start()

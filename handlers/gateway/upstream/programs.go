@@ -79,7 +79,7 @@ func (g *Programs) Serve(x *weighstone.Exchange) {
 	if !ok {
 		prog, status := g.dirs.Find(string(x.In.Path), g.prefix)
 		if status != 0 {
-			gateway.Refuse(x, status)
+			g.host.RefuseProgram(x, prog, status)
 			return
 		}
 		var err error

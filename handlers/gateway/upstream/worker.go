@@ -193,7 +193,7 @@ func (w *worker) live() bool {
 	select {
 	case <-w.stop:
 	default:
-		log.Warn(w.app.host.Kind+" worker ended", "program", w.app.name, "pid", p.Pid, "how", how(status))
+		log.Warn(w.app.host.Kind+" worker ended", "program", w.app.name, "pid", p.Pid(), "how", how(status))
 	}
 	return true
 }
@@ -246,7 +246,7 @@ func (w *worker) kill() (pid int) {
 		return 0
 	}
 	w.process.Kill()
-	return w.process.Pid
+	return w.process.Pid()
 }
 
 // close asks the process to end, ends it if it does not, and waits for that.
