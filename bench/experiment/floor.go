@@ -124,14 +124,12 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		recipes = append(recipes, subject.Weighstone(l.Binary, name, all...))
 	}
-	for _, peer := range subject.Peers() {
-		r, err := peer.Find(root)
-		if err != nil {
-			d.remarks = append(d.remarks, err.Error())
-			continue
-		}
-		recipes = append(recipes, r)
+	peers, remarks, err := found(subject.Setup{Root: root}, "nginx", "lighttpd", "h2o", "apache-event")
+	if err != nil {
+		return nil, err
 	}
+	d.remarks = append(d.remarks, remarks...)
+	recipes = append(recipes, peers...)
 	var all []subject.Subject
 	for _, r := range recipes {
 		s, err := l.local(r)
@@ -158,7 +156,7 @@ func (d *design) addTable(part string, cells []*cell) {
 	}
 	for _, pair := range [][2]string{
 		{"epoll", "nginx"}, {"percore", "nginx"}, {"uring", "epoll"},
-		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"},
+		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"}, {"accel", "apache-event"},
 		{"threads", subject.FloorName("threads")}, {"thread-pool", subject.FloorName("threads")},
 		{"prefork", subject.FloorName("prefork")},
 	} {

@@ -180,6 +180,27 @@ func (l *lab) variant(name string, flags ...string) (subject.Subject, error) {
 	return l.local(subject.Weighstone(l.Binary, name, append([]string{"--fixtures", l.Fixtures}, flags...)...))
 }
 
+// found returns the recipes of real servers for a setup, and in sentences which
+// of them are not here or can't do it.
+func found(s subject.Setup, names ...string) (recipes []subject.Recipe, remarks []string, err error) {
+	for _, name := range names {
+		peer, err := subject.FindPeer(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		r, err := peer.Find(s)
+		switch {
+		case errors.Is(err, subject.ErrMissing) || errors.Is(err, subject.ErrUnable):
+			remarks = append(remarks, name+" was left out: "+err.Error())
+		case err != nil:
+			return nil, nil, err
+		default:
+			recipes = append(recipes, r)
+		}
+	}
+	return recipes, remarks, nil
+}
+
 // remotes makes the subjects that run already.
 func (l *lab) remotes() ([]subject.Subject, error) {
 	probe, err := l.probe()

@@ -2,38 +2,16 @@ package subject
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/weighstone/weighstone/internal/proc"
 )
-
-// A Recipe says how a server program is started. It is plain data; a value can
-// serve for many subjects.
-type Recipe struct {
-	Name string
-	Path string // of the program
-	// Args are the arguments for a port and, where there is a Config, the
-	// name of the file it was written to.
-	Args func(port int, config string) []string
-	// Config is the text of the configuration for a port and a directory for
-	// the server's own files; nil for servers without.
-	Config func(port int, dir string) string
-	// Announces is set for programs that print a line with "ready URL" on
-	// stdout when they listen.
-	Announces bool
-	Version   string
-	// StopSignal asks the program to end in good order; 0 means SIGTERM.
-	StopSignal syscall.Signal
-}
 
 // A Local is a server started from a recipe as a process of its own.
 type Local struct {
@@ -42,8 +20,9 @@ type Local struct {
 
 	mu    sync.Mutex
 	proc  *proc.Process // nil while stopped
-	dir   string        // for configuration and the server's own files
-	last  error         // how the last process ended
+	apps  []*proc.Process
+	dir   string // for configuration and the server's own files
+	last  error  // how the last process ended
 	facts []Fact
 }
 
@@ -60,32 +39,21 @@ func (l *Local) Twin(name string) *Local {
 	return New(r, l.options)
 }
 
-// facts are taken with port 0, so that they are the same for every start.
-func (r Recipe) facts() []Fact {
-	config := ""
-	if r.Config != nil {
-		config = "CONFIG"
-	}
-	facts := []Fact{
-		{"version", r.Version},
-		{"command", strings.Join(append([]string{r.Path}, r.Args(0, config)...), " ")},
-	}
-	if r.Config != nil {
-		sum := sha256.Sum256([]byte(r.Config(0, "DIR")))
-		facts = append(facts, Fact{"config_sha256", hex.EncodeToString(sum[:])})
-	}
-	return facts
-}
-
 // Name implements [Subject].
 func (l *Local) Name() string { return l.recipe.Name }
 
 // Facts implements [Subject].
 func (l *Local) Facts() []Fact { return l.facts }
 
+// Unequal implements [Subject].
+func (l *Local) Unequal() []string { return l.recipe.Unequal }
+
 // startAttempts bounds how often a start is repeated on another port: between
 // picking one and binding it somebody else may take it.
 const startAttempts = 3
+
+// ErrPortInUse says that a server did not get its port.
+var ErrPortInUse = errors.New("the port is in use")
 
 // Start implements [Subject].
 func (l *Local) Start(ctx context.Context) (base string, err error) {
@@ -99,11 +67,17 @@ func (l *Local) Start(ctx context.Context) (base string, err error) {
 		if err == nil {
 			return base, nil
 		}
-		if !strings.Contains(strings.ToLower(err.Error()), "address already in use") {
-			break
+		if !portTaken(err) {
+			return "", fmt.Errorf("start %s: %w", l.recipe.Name, err)
 		}
 	}
-	return "", fmt.Errorf("start %s: %w", l.recipe.Name, err)
+	return "", fmt.Errorf("start %s: %w (tried %d that were free a moment before): %w\n"+
+		"to do: see with \"ss -ltnp\" who listens, end it, and run again", l.recipe.Name, ErrPortInUse, startAttempts, err)
+}
+
+// portTaken says whether a server complains of its port, in whatever case.
+func portTaken(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
 func (l *Local) start(ctx context.Context) (base string, err error) {
@@ -111,33 +85,50 @@ func (l *Local) start(ctx context.Context) (base string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil {
+			l.end()
+		}
+	}()
 	config, err := l.configure(port)
 	if err != nil {
 		return "", err
 	}
-	p, err := l.options.Spawner.Start(proc.Command{
-		Path: l.recipe.Path, Args: l.recipe.Args(port, config), CPUs: l.options.CPUs, StopSignal: l.recipe.StopSignal,
-	})
+	if l.apps, err = l.startApps(l.dir); err != nil {
+		return "", err
+	}
+	command := proc.Command{
+		Path: l.recipe.Path, Args: l.recipe.Args(port, config), CPUs: l.options.CPUs,
+		StopSignal: l.recipe.StopSignal, Unprivileged: l.recipe.Unprivileged,
+	}
+	if l.recipe.Env != nil {
+		command.Env = l.recipe.Env(l.dir)
+	}
+	p, err := l.options.Spawner.Start(command)
 	if err != nil {
-		l.clean()
 		return "", err
 	}
 	base = fmt.Sprintf("http://127.0.0.1:%d", port)
 	if err = l.ready(ctx, p, base); err != nil {
 		now, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		if said := p.Tail(); p.Died() == nil && len(said) > 0 {
+		died := p.Died()
+		if said := p.Tail(); died == nil && len(said) > 0 {
 			err = fmt.Errorf("%w; the server's last lines were:\n\t%s", err, strings.Join(said, "\n\t"))
 		}
+		if died != nil && l.recipe.Source != "" && !portTaken(err) {
+			err = fmt.Errorf("%w\nto do: if it refuses its configuration, which is for the version of Debian 12, compare that with this one, %s; "+
+				"if something of it is missing, install %s again", err, l.recipe.Version, l.recipe.Source)
+		}
 		p.Stop(now)
-		l.clean()
 		return "", err
 	}
 	l.proc, l.last = p, nil
 	return base, nil
 }
 
-// configure writes the configuration, if there is one, and returns its name.
+// configure makes the directory of the server's own files with what is in it,
+// if it has one, and returns the name of the configuration.
 func (l *Local) configure(port int) (name string, err error) {
 	if l.recipe.Config == nil {
 		return "", nil
@@ -149,7 +140,24 @@ func (l *Local) configure(port int) (name string, err error) {
 	if err := os.WriteFile(name, []byte(l.recipe.Config(port, l.dir)), 0o644); err != nil {
 		return "", fmt.Errorf("write the configuration: %w", err)
 	}
+	if l.recipe.Prepare != nil {
+		if err := l.recipe.Prepare(l.dir); err != nil {
+			return "", fmt.Errorf("prepare the server's files: %w", err)
+		}
+	}
 	return name, nil
+}
+
+// end ends the applications, at once and without a grace: nobody asks them any
+// more. It removes the server's own files.
+func (l *Local) end() {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, a := range l.apps {
+		a.Stop(now)
+	}
+	l.apps = nil
+	l.clean()
 }
 
 func (l *Local) clean() {
@@ -182,12 +190,18 @@ func (l *Local) ready(ctx context.Context, p *proc.Process, base string) error {
 // Usage implements [Subject].
 func (l *Local) Usage() (proc.Usage, error) {
 	l.mu.Lock()
-	p := l.proc
+	p, apps := l.proc, l.apps
 	l.mu.Unlock()
 	if p == nil {
 		return proc.Usage{}, fmt.Errorf("%s is not running", l.recipe.Name)
 	}
-	return p.Usage()
+	sum, err := p.Usage()
+	for _, a := range apps {
+		u, aerr := a.Usage()
+		sum.Add(u)
+		err = errors.Join(err, aerr)
+	}
+	return sum, err
 }
 
 // Pid implements [Subject].
@@ -217,6 +231,11 @@ func (l *Local) Died() error {
 	if l.proc == nil {
 		return l.last
 	}
+	for _, a := range l.apps {
+		if err := a.Died(); err != nil {
+			return fmt.Errorf("an application of %s: %w", l.recipe.Name, err)
+		}
+	}
 	return l.proc.Died()
 }
 
@@ -229,7 +248,7 @@ func (l *Local) Stop(ctx context.Context) error {
 	}
 	l.last = l.proc.Stop(ctx)
 	l.proc = nil
-	l.clean()
+	l.end()
 	if l.last != nil {
 		return fmt.Errorf("stop %s: %w", l.recipe.Name, l.last)
 	}

@@ -1,131 +1,132 @@
 package subject
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
+	"time"
 )
 
 // A Peer is a real server that is measured beside ours where it is installed.
 type Peer struct {
 	Name    string
 	Package string // of Debian, that brings it
-	version []string
-	recipe  func(path, root string) Recipe
+	// Keepalive is false for a server that closes its connection after each
+	// reply, whatever the client asks for.
+	Keepalive bool
+
+	program string
+	version []string // arguments that make it print its version
+	recipe  func(path string, s Setup) (Recipe, error)
 }
 
 // Peers returns the real servers that are known here.
 func Peers() []Peer {
 	return []Peer{
-		{"nginx", "nginx", []string{"-v"}, nginx},
-		{"lighttpd", "lighttpd", []string{"-v"}, lighttpd},
-		{"h2o", "h2o", []string{"--version"}, h2o},
+		{"nginx", "nginx", true, "nginx", []string{"-v"}, nginx},
+		{"lighttpd", "lighttpd", true, "lighttpd", []string{"-v"}, lighttpdOn("linux-sysepoll")},
+		{"lighttpd-poll", "lighttpd", true, "lighttpd", []string{"-v"}, lighttpdOn("poll")},
+		{"h2o", "h2o", true, "h2o", []string{"--version"}, h2o},
+		{"apache-event", "apache2", true, "apache2", []string{"-v"}, apacheOn("event")},
+		{"apache-worker", "apache2", true, "apache2", []string{"-v"}, apacheOn("worker")},
+		{"apache-prefork", "apache2", true, "apache2", []string{"-v"}, apacheOn("prefork")},
 	}
 }
 
-// Find returns the recipe of a peer that serves root, with one process and one
-// event loop. It fails, naming the package, when the program is neither on
-// PATH nor where Debian puts servers.
-func (p Peer) Find(root string) (Recipe, error) {
-	path, err := exec.LookPath(p.Name)
+// FindPeer returns the real server of a name.
+func FindPeer(name string) (Peer, error) {
+	var names []string
+	for _, p := range Peers() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Peer{}, fmt.Errorf("no subject %q: there are %s, and NAME=URL for a server that runs already", name, strings.Join(names, ", "))
+}
+
+// Here returns the path of the peer's program. It fails with [ErrMissing],
+// naming the package.
+func (p Peer) Here() (path string, err error) { return look(p.program, p.Package) }
+
+// Version returns the first line that the program at path says of itself.
+func (p Peer) Version(path string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, path, p.version...).CombinedOutput()
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first
+}
+
+// Find returns the recipe of a peer that serves what s says. It fails with
+// [ErrMissing] when the program or a module that s asks for is not installed,
+// naming the package, and with [ErrUnable] when the server can't do it.
+func (p Peer) Find(s Setup) (Recipe, error) {
+	path, err := p.Here()
 	if err != nil {
-		if path, err = exec.LookPath(filepath.Join("/usr/sbin", p.Name)); err != nil {
-			return Recipe{}, fmt.Errorf("%s is not installed (Debian package %s)", p.Name, p.Package)
+		return Recipe{}, err
+	}
+	if s, err = s.absolute(); err != nil {
+		return Recipe{}, err
+	}
+	r, err := p.recipe(path, s)
+	if err != nil {
+		return Recipe{}, err
+	}
+	r.Name, r.Path, r.Version, r.Source = p.Name, path, p.Version(path), "the Debian package "+p.Package
+	for _, a := range s.hosted() {
+		if !slices.ContainsFunc(r.Apps, func(b App) bool { return a.Name == b.Name }) {
+			r.Apps = append(r.Apps, a)
 		}
 	}
-	if root, err = filepath.Abs(root); err != nil {
-		return Recipe{}, fmt.Errorf("find %s: %w", p.Name, err)
-	}
-	r := p.recipe(path, root)
-	r.Name, r.Path = p.Name, path
-	out, _ := exec.Command(path, p.version...).CombinedOutput()
-	r.Version, _, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return r, nil
 }
 
-// nginx runs as one process without a master: the same loop, and nothing left
-// behind when it is killed.
-func nginx(_, root string) Recipe {
-	return Recipe{
-		Args: func(_ int, config string) []string { return []string{"-c", config, "-e", "stderr"} },
-		Config: func(port int, dir string) string {
-			return fmt.Sprintf(`daemon off;
-master_process off;
-worker_processes 1;
-worker_rlimit_nofile 16384;
-error_log stderr warn;
-pid %[2]s/pid;
-events { worker_connections 16000; }
-http {
-	access_log off;
-	server_tokens off;
-	default_type text/html;
-	sendfile on;
-	tcp_nodelay on;
-	open_file_cache max=4000 inactive=3600s;
-	open_file_cache_valid 3600s;
-	keepalive_timeout 3600s;
-	keepalive_requests 1000000000;
-	client_body_temp_path %[2]s/body;
-	proxy_temp_path %[2]s/proxy;
-	fastcgi_temp_path %[2]s/fastcgi;
-	uwsgi_temp_path %[2]s/uwsgi;
-	scgi_temp_path %[2]s/scgi;
-	server {
-		listen 127.0.0.1:%[1]d backlog=4096;
-		root %[3]s;
+// look returns the path of a program, which may be where Debian puts servers.
+func look(program, pkg string) (string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		if path, err = exec.LookPath(filepath.Join("/usr/sbin", program)); err != nil {
+			return "", fmt.Errorf("%s is %w (Debian package %s)", program, ErrMissing, pkg)
+		}
 	}
+	return path, nil
 }
-`, port, dir, root)
-		},
+
+// A Module is a part of a real server, or a program beside it, that a setup may
+// ask for.
+type Module struct {
+	Name, Package string
+	pattern       string // of its file
+}
+
+// Modules returns what setups may need beside the servers.
+func Modules() []Module {
+	return []Module{
+		{"mod_php", "libapache2-mod-php", apacheModules + "/libphp*.so"},
+		{"mod_perl", "libapache2-mod-perl2", apacheModules + "/mod_perl.so"},
+		{"fcgiwrap", "fcgiwrap", "/usr/sbin/fcgiwrap"},
 	}
 }
 
-func lighttpd(_, root string) Recipe {
-	return Recipe{
-		StopSignal: syscall.SIGINT, // after SIGTERM it ends with status 1 if a connection was open
-		Args:       func(_ int, config string) []string { return []string{"-D", "-f", config} },
-		Config: func(port int, _ string) string {
-			return fmt.Sprintf(`server.bind = "127.0.0.1"
-server.port = %d
-server.document-root = "%s"
-server.modules = ()
-server.event-handler = "linux-sysepoll"
-server.max-fds = 16384
-server.max-connections = 8000
-server.listen-backlog = 4096
-server.max-keep-alive-requests = 65535
-server.max-keep-alive-idle = 3600
-index-file.names = ( "index.html" )
-mimetype.assign = ( ".html" => "text/html" )
-`, port, root)
-		},
+// Here returns the path of the module's file. It fails with [ErrMissing],
+// naming the package.
+func (m Module) Here() (path string, err error) {
+	found, _ := filepath.Glob(m.pattern)
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s is %w (Debian package %s)", m.Name, ErrMissing, m.Package)
 	}
+	return found[len(found)-1], nil
 }
 
-func h2o(_, root string) Recipe {
-	user := ""
-	if os.Getuid() == 0 { // else it becomes nobody, who can't read everybody's files
-		user = "user: root\n"
+func module(name string) (path string, err error) {
+	for _, m := range Modules() {
+		if m.Name == name {
+			return m.Here()
+		}
 	}
-	return Recipe{
-		Args: func(_ int, config string) []string { return []string{"-m", "worker", "-c", config} },
-		Config: func(port int, _ string) string {
-			return fmt.Sprintf(`num-threads: 1
-%[3]smax-connections: 16000
-listen:
-  host: 127.0.0.1
-  port: %[1]d
-http1-request-timeout: 3600
-hosts:
-  default:
-    paths:
-      "/":
-        file.dir: "%[2]s"
-`, port, root, user)
-		},
-	}
+	return "", fmt.Errorf("%s is %w", name, ErrMissing)
 }

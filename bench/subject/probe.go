@@ -3,6 +3,7 @@ package subject
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -42,9 +43,6 @@ func Fetch(ctx context.Context, base, path string) ([]byte, error) {
 	return body, nil
 }
 
-// errWrongBytes is for a server that answers, but not what it should.
-var errWrongBytes = errors.New("wrong bytes")
-
 // once makes the probe once.
 func (p Probe) once(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -54,8 +52,8 @@ func (p Probe) once(ctx context.Context, base string) error {
 		return err
 	}
 	if !bytes.Equal(body, p.Body) {
-		return fmt.Errorf("fetch %s%s: %w: %d bytes, %s; expected %d bytes, %s",
-			base, p.Path, errWrongBytes, len(body), excerpt(body), len(p.Body), excerpt(p.Body))
+		return fmt.Errorf("fetch %s%s: %w: %d bytes, %s, SHA-256 %x; expected %d bytes, %s, SHA-256 %x",
+			base, p.Path, ErrWrongBytes, len(body), excerpt(body), sha256.Sum256(body), len(p.Body), excerpt(p.Body), sha256.Sum256(p.Body))
 	}
 	return nil
 }

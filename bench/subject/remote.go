@@ -55,3 +55,8 @@ func (r *Remote) Stop(context.Context) error { return nil }
 
 // Facts implements [Subject].
 func (r *Remote) Facts() []Fact { return []Fact{{"url", r.base}, {"started by", "somebody else"}} }
+
+// Unequal implements [Subject].
+func (r *Remote) Unequal() []string {
+	return []string{"it was started by somebody else: nothing is known of its configuration, and it may share the client's core"}
+}

@@ -32,6 +32,9 @@ type Subject interface {
 	// Facts are what must stand beside every result: version, command,
 	// digest of the configuration.
 	Facts() []Fact
+	// Unequal are sentences about what could not be made the same as for the
+	// other subjects.
+	Unequal() []string
 }
 
 // A Fact is one thing to know about a subject.

@@ -116,26 +116,6 @@ func exercise(t *testing.T, s Subject, probe Probe) {
 	}
 }
 
-func TestPeers(t *testing.T) {
-	dir, probe := root(t)
-	for _, peer := range Peers() {
-		t.Run(peer.Name, func(t *testing.T) {
-			recipe, err := peer.Find(dir)
-			if err != nil {
-				missing(t, err)
-			}
-			if !strings.Contains(recipe.Version, peer.Name) {
-				t.Errorf("version is %q", recipe.Version)
-			}
-			s := New(recipe, options(t, probe))
-			if f := s.Facts(); len(f) != 3 || f[2].Name != "config_sha256" || len(f[2].Value) != 64 {
-				t.Errorf("facts: %v", f)
-			}
-			exercise(t, s, probe)
-		})
-	}
-}
-
 func TestFloor(t *testing.T) {
 	dir, probe := root(t)
 	program := buildFloor(t)
@@ -146,7 +126,7 @@ func TestFloor(t *testing.T) {
 }
 
 func TestAbsentPeerNamesItsPackage(t *testing.T) {
-	_, err := Peer{Name: "no-such-server", Package: "no-such-package"}.Find(t.TempDir())
+	_, err := Peer{program: "no-such-server", Package: "no-such-package"}.Find(Setup{Root: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "no-such-package") {
 		t.Errorf("got %v", err)
 	}

@@ -61,8 +61,8 @@ func findServers() []peer {
 	var all []peer
 	for _, p := range subject.Peers() {
 		found := peer{Name: p.Name, Kind: "server", Source: "Debian package " + p.Package}
-		if recipe, err := p.Find("."); err == nil {
-			found.Path, found.Version = recipe.Path, recipe.Version
+		if path, err := p.Here(); err == nil {
+			found.Path, found.Version = path, p.Version(path)
 		}
 		all = append(all, found)
 	}

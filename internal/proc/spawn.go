@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -20,6 +21,14 @@ type Command struct {
 	Env  []string // added to this process's own
 	Dir  string
 	CPUs []int // the cores it may run on; empty for all that this process may
+
+	// Stdin is its standard input, /dev/null if nil. The caller closes it.
+	Stdin *os.File
+	// Unprivileged starts it as the user nobody where this process is root's,
+	// for programs that refuse to be. It still reads and writes what root may
+	// (CAP_DAC_OVERRIDE, in the ambient set: capabilities(7)), so that it
+	// needs no files of its own.
+	Unprivileged bool
 
 	StopSignal syscall.Signal // asks it to end; 0 means SIGTERM
 }
@@ -125,6 +134,10 @@ func (s *Spawner) Close() {
 	<-s.done
 }
 
+// nobody is the number of the user and the group of that kind: the kernel's own
+// (/proc/sys/kernel/overflowuid), and Debian's.
+const nobody = 65534
+
 // newProcess prepares c without starting it.
 func newProcess(c Command) *Process {
 	cmd := exec.Command(c.Path, c.Args...)
@@ -133,6 +146,13 @@ func newProcess(c Command) *Process {
 		cmd.Env = append(cmd.Environ(), c.Env...)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if c.Unprivileged && os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_DAC_OVERRIDE}
+	}
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
 	// A grandchild that keeps a pipe open must not keep Wait from returning.
 	cmd.WaitDelay = 500 * time.Millisecond
 	if c.StopSignal == 0 {

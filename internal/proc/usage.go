@@ -60,13 +60,15 @@ func Measure(pid int) (Usage, error) {
 	}
 	for _, child := range Descendants(pid) {
 		if v, err := measureOne(child); err == nil {
-			u.add(v)
+			u.Add(v)
 		}
 	}
 	return u, nil
 }
 
-func (u *Usage) add(v Usage) {
+// Add adds what v has used, and its memory, threads and processes: u becomes
+// what both have used.
+func (u *Usage) Add(v Usage) {
 	u.CPU += v.CPU
 	u.User += v.User
 	u.System += v.System
