@@ -20,7 +20,9 @@ type epollDispatcher struct {
 	events []unix.EpollEvent
 	ready  []int
 
-	file *os.File // a duplicate of fd that the runtime can wait for
+	// A duplicate of fd that the runtime can wait for, made when it first is to:
+	// from then on the runtime's own poller wakes for every event too.
+	file *os.File
 	raw  syscall.RawConn
 }
 
@@ -32,20 +34,7 @@ func newEpoll() (dispatcher, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("open epoll: %w", errno)
 	}
-	d := &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch), ready: make([]int, epollBatch)}
-	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err == nil {
-		err = unix.SetNonblock(dup, true) // or os.NewFile would not give it to the runtime's poller
-		d.file = os.NewFile(uintptr(dup), "epoll")
-	}
-	if err == nil {
-		d.raw, err = d.file.SyscallConn()
-	}
-	if err != nil {
-		d.close()
-		return nil, fmt.Errorf("open epoll: %w", err)
-	}
-	return d, nil
+	return &epollDispatcher{fd: fd, events: make([]unix.EpollEvent, epollBatch), ready: make([]int, epollBatch)}, nil
 }
 
 func (d *epollDispatcher) set(fd int, events uint32) error {
@@ -78,7 +67,7 @@ func (d *epollDispatcher) del(fd int, closing bool) error {
 }
 
 func (d *epollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
-	if share && timeout != 0 {
+	if share && timeout != 0 && d.open() {
 		if err := d.park(timeout); err != nil {
 			return nil, err
 		}
@@ -114,6 +103,26 @@ func (d *epollDispatcher) park(timeout time.Duration) error {
 		return fmt.Errorf("wait for epoll: %w", err)
 	}
 	return nil
+}
+
+// open puts the set into the runtime's poller, and says whether it is there: when
+// descriptors have run out it is not, and the wait is one that blocks.
+func (d *epollDispatcher) open() bool {
+	if d.raw != nil {
+		return true
+	}
+	dup, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	unix.SetNonblock(dup, true) // or os.NewFile would not give it to the poller
+	d.file = os.NewFile(uintptr(dup), "epoll")
+	if d.raw, err = d.file.SyscallConn(); err != nil {
+		d.file.Close()
+		d.file, d.raw = nil, nil
+		return false
+	}
+	return true
 }
 
 func (d *epollDispatcher) close() {
