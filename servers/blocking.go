@@ -62,6 +62,20 @@ func blocking() []Variant {
 			New:   thread.NewQueue,
 		},
 		{
+			Name: "event-mpm", Family: Thread,
+			Accept: "the poller, one thread", Dispatch: "epoll for the idle; else none: the thread blocks", Concurrency: "a thread of a pool for the time of a request",
+			Concurrent: Workers, Keepalive: true,
+			Historical: []string{"Apache event (2005)"},
+			Knobs: []string{
+				fmt.Sprintf("--workers: threads of the pool, by default %d; the poller is one more", thread.DefaultWorkers),
+				fmt.Sprintf("--queue: connections with a request that may wait for a thread, by default %d, before no more are accepted", thread.DefaultQueue),
+				acceptBatch,
+			},
+			Procs: func(workers int, _ weighstone.Knobs) int { return thread.QueueWorkers(workers) + 1 },
+			Start: func(workers int, _ weighstone.Knobs) int { return thread.QueueWorkers(workers) },
+			New:   thread.NewEvent,
+		},
+		{
 			Name: "iterative", Family: Thread,
 			Accept: "the one thread", Dispatch: "none: the thread blocks", Concurrency: "none: one connection at a time, closed behind its reply",
 			Concurrent: One, Keepalive: false,

@@ -68,6 +68,10 @@ type Variant struct {
 	// of its own; loops always do.
 	Sockets bool `json:"-"`
 
+	// Acceptor says that one more thread accepts for all workers, from one
+	// listening socket.
+	Acceptor bool `json:"-"`
+
 	// PerCore says that there is a worker for each core unless told otherwise.
 	PerCore bool `json:"-"`
 
@@ -124,7 +128,7 @@ func common() []string {
 // epoll.
 func ofLoops(more ...string) []string {
 	return append(more,
-		"--accept-batch: N or all: connections taken at one event (64)",
+		acceptBatch,
 		"--send: how files leave: write (read and written), sendfile, cork (head and body in calls of their own, between TCP_CORK), mmap (written from a mapping)",
 	)
 }
@@ -135,6 +139,8 @@ func ofEpoll(more ...string) []string {
 		"--epoll-ctl: change (one call when what is waited for changes), or naive (one at every change of a connection's state, as in 2005)",
 	)...)
 }
+
+const acceptBatch = "--accept-batch: N or all: connections taken at one event (64)"
 
 const pin = "--pin: each loop has a thread that is bound to a core of its own"
 
@@ -201,6 +207,16 @@ func table() []Variant {
 			Knobs:      ofEpoll("--workers: loops, a SO_REUSEPORT listener and a core for each; by default as many as there are cores"),
 			PerCore:    true,
 			New:        loop.NewPerCore,
+		},
+		{
+			Name: "reactors", Family: Event,
+			Accept: "a loop of its own, which hands connections to the others in turn", Dispatch: "epoll", Concurrency: "a state in the table of the loop that got it",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"memcached (2006, with threads)", "Netty (2004)", "muduo (2010)"},
+			Knobs:      ofEpoll("--workers: loops beside the one that accepts; by default as many as there are cores", pin),
+			PerCore:    true,
+			Acceptor:   true,
+			New:        loop.NewReactors,
 		},
 		{
 			Name: "accel", Family: Event,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,7 +14,9 @@ import (
 )
 
 // A waiting says who waits in which call: how many threads of a server. A
-// negative number is any from one on; what is not named is not looked at.
+// negative number is any from one on; what is not named is not looked at. A
+// "loop" waits in epoll for a set with a socket in it: the runtime waits for
+// other things, where sockets are not its own.
 type waiting map[string]int
 
 const some = -1
@@ -72,6 +75,11 @@ func architectures() []architecture {
 			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
 		},
 		{
+			variant: "reactors", flags: []string{"--workers", "3"}, // the acceptor alone has a socket, and then each has
+			alone: waiting{"accept": 0, "read": 0, "write": 0, "loop": 1},
+			held:  waiting{"accept": 0, "read": 0, "write": 0, "loop": 1 + 3},
+		},
+		{
 			variant: "threads",
 			alone:   waiting{"accept": 1, "read": 0, "write": 0},
 			held:    waiting{"accept": 1, "read": holding, "write": 1},
@@ -80,6 +88,11 @@ func architectures() []architecture {
 			variant: "acceptor-queue", flags: []string{"--workers", "8"},
 			alone: waiting{"accept": 1, "read": 0, "write": 0, "futex": some},
 			held:  waiting{"accept": 1, "read": holding, "write": 1, "futex": some},
+		},
+		{
+			variant: "event-mpm", flags: []string{"--workers", "8"}, // idle connections hold no thread
+			alone: waiting{"accept": 0, "read": 0, "write": 0, "loop": 1, "futex": some},
+			held:  waiting{"accept": 0, "read": 0, "write": 1, "loop": 1, "futex": some},
 		},
 		{
 			variant: "iterative", // the others are closed; the kernel takes the one reply, and the client's end is awaited
@@ -92,9 +105,9 @@ func architectures() []architecture {
 			held:    waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
 		},
 		{
-			variant: "epoll", // which wait is the loop's, and which the runtime's, the call does not tell
-			alone:   waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
-			held:    waiting{"accept": 0, "read": 0, "write": 0, "epoll": some},
+			variant: "epoll",
+			alone:   waiting{"accept": 0, "read": 0, "write": 0, "loop": 1},
+			held:    waiting{"accept": 0, "read": 0, "write": 0, "loop": 1},
 		},
 		{
 			variant: "poll",
@@ -216,6 +229,9 @@ func (w waiting) add(t *testing.T, pid int) {
 			w[name]++
 		}
 		fd, err := strconv.ParseUint(words[1], 0, 64)
+		if anyCalls[call] == "epoll" && err == nil && hasSocket(pid, fd) {
+			w["loop"]++
+		}
 		if name := socketCalls[call]; name != "" && err == nil && isSocket(pid, fd) && !(worker && fd == controlFD) {
 			w[name]++
 		}
@@ -226,4 +242,21 @@ func (w waiting) add(t *testing.T, pid int) {
 func isSocket(pid int, fd uint64) bool {
 	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
 	return err == nil && strings.HasPrefix(name, "socket:")
+}
+
+// member is a descriptor of an epoll set in fdinfo (proc_pid_fdinfo(5)).
+var member = regexp.MustCompile(`(?m)^tfd: *(\d+) `)
+
+// hasSocket says whether there is a socket in an epoll set of a process.
+func hasSocket(pid int, set uint64) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", pid, set))
+	if err != nil {
+		return false
+	}
+	for _, m := range member.FindAllSubmatch(b, -1) {
+		if fd, err := strconv.ParseUint(string(m[1]), 10, 64); err == nil && isSocket(pid, fd) {
+			return true
+		}
+	}
+	return false
 }

@@ -16,7 +16,7 @@ func (v *service) listen(workers int) ([]int, error) {
 	}
 	if len(fds) == 0 {
 		n := 1
-		if v.variant.Sockets || v.variant.Loops() && !v.cmd.Knobs.Exclusive {
+		if v.variant.Sockets || v.variant.Loops() && !v.variant.Acceptor && !v.cmd.Knobs.Exclusive {
 			n = workers
 		}
 		if fds, err = openListeners(v.cmd.Addr, v.cmd.Backlog, n); err != nil {

@@ -243,7 +243,7 @@ func (v *service) schedule() int {
 	}
 	if v.variant.Loops() {
 		workers = max(workers, 1)
-		if v.variant.Blocks {
+		if v.variant.Blocks || v.variant.Acceptor {
 			runtime.GOMAXPROCS(max(cores, workers+1))
 		}
 		return workers

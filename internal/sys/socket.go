@@ -10,10 +10,20 @@ import (
 // Accept takes a connection from a listening socket (accept4(2)). The new
 // descriptor is non-blocking and close-on-exec.
 func Accept(fd int) (conn int, remote netip.AddrPort, errno unix.Errno) {
+	return accept(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}
+
+// AcceptBlocking is Accept for a new descriptor that blocks. The listening
+// socket does not.
+func AcceptBlocking(fd int) (conn int, remote netip.AddrPort, errno unix.Errno) {
+	return accept(fd, unix.SOCK_CLOEXEC)
+}
+
+func accept(fd int, flags uintptr) (conn int, remote netip.AddrPort, errno unix.Errno) {
 	var sa unix.RawSockaddrAny
 	size := uint32(unix.SizeofSockaddrAny)
 	for {
-		r, _, e := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+		r, _, e := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)), flags, 0, 0)
 		if e == unix.EINTR {
 			continue
 		}

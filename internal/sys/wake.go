@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -23,4 +24,29 @@ func Wake(fd int) {
 func ClearWake(fd int) {
 	var v uint64
 	unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&v)), 8)
+}
+
+// A Sleeper is one thread's wait for another, in futex(2). The zero value is
+// ready.
+type Sleeper struct{ woken atomic.Uint32 }
+
+// The operations of futex(2) on a word of this process alone (linux/futex.h).
+const (
+	futexWait = 0 | 128
+	futexWake = 1 | 128
+)
+
+// Sleep waits for a Rouse, of which there is one for each Sleep. It blocks the
+// thread and tells the scheduler so.
+func (s *Sleeper) Sleep() {
+	for s.woken.Load() == 0 {
+		unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.woken)), futexWait, 0, 0, 0, 0)
+	}
+	s.woken.Store(0)
+}
+
+// Rouse ends the Sleep that goes on or comes next.
+func (s *Sleeper) Rouse() {
+	s.woken.Store(1)
+	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.woken)), futexWake, 1, 0, 0, 0)
 }

@@ -76,6 +76,9 @@ func (c *Crowd) MaxConns() int { return c.max }
 // Limits are the server's, with defaults filled in.
 func (c *Crowd) Limits() weighstone.Limits { return c.config.Limits }
 
+// Slots are where the flows count.
+func (c *Crowd) Slots() []*weighstone.Slot { return c.slots }
+
 // Stats sums the counters.
 func (c *Crowd) Stats() weighstone.Stats { return weighstone.Sum(c.slots) }
 

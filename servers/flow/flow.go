@@ -85,28 +85,40 @@ func (f *Flow) Serve(conn Conn, peer wire.Peer, accepted time.Time) {
 }
 
 // converse answers requests until the connection is to end, and says how.
-func (f *Flow) converse() wire.End {
-	have := 0
-	for {
-		n, err := f.read(have)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return f.overdue(have)
-		}
-		if err != nil { // a half-closed client has had its answers by now
-			return wire.Closed
-		}
-		if !f.halfClosed.IsZero() {
-			return wire.Linger
-		}
-		f.now = time.Now()
-		f.machine.Tick(f.now)
-		rest, end := f.answer(f.in[:have+n], have)
-		if end != wire.Keep {
-			return end
-		}
-		have = copy(f.in, rest)
-		f.settle(have)
+func (f *Flow) converse() (end wire.End) {
+	for have := 0; end == wire.Keep; {
+		have, end = f.step(have)
 	}
+	return end
+}
+
+// step reads behind the bytes of a request that are there, and answers what it
+// can. left are those of the next request then.
+func (f *Flow) step(have int) (left int, end wire.End) {
+	n, err := f.read(have)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, f.overdue(have)
+	case err != nil: // a half-closed client has had its answers by now
+		return 0, wire.Closed
+	case !f.halfClosed.IsZero():
+		return 0, wire.Linger
+	}
+	return f.take(have, n)
+}
+
+// take answers what it can of the bytes in f.in, have that were there and n just
+// read.
+func (f *Flow) take(have, n int) (left int, end wire.End) {
+	f.now = time.Now()
+	f.machine.Tick(f.now)
+	rest, end := f.answer(f.in[:have+n], have)
+	if end != wire.Keep {
+		return 0, end
+	}
+	left = copy(f.in, rest)
+	f.settle(left)
+	return left, wire.Keep
 }
 
 // read reads behind the bytes of a request that are there.

@@ -31,11 +31,14 @@ type listener struct {
 // batch is full or the server is. It says whether more may be waiting.
 func (l *loop) accept(ln *listener) (more bool) {
 	for n := 0; l.knobs.AcceptBatch < 0 || n < l.knobs.AcceptBatch; n++ {
-		if l.count >= l.max {
+		if l.full() {
 			l.pause(time.Time{})
-			return false
+			if l.full() || l.begun {
+				return false
+			}
+			l.resume() // another thread has made room, and may not have seen the pause
 		}
-		fd, remote, errno := sys.Accept(ln.fd)
+		fd, remote, errno := l.take(ln.fd)
 		switch {
 		case errno == unix.EAGAIN:
 			return false
@@ -51,6 +54,25 @@ func (l *loop) accept(ln *listener) (more bool) {
 		}
 	}
 	return true
+}
+
+// full says whether no more connections are to be accepted for now.
+func (l *loop) full() bool {
+	switch {
+	case l.acceptor != nil:
+		return l.acceptor.out.Load() >= int64(l.max)
+	case l.crew != nil && l.crew.Busy():
+		return true
+	}
+	return l.count >= l.max
+}
+
+// take accepts a connection: a blocking socket if threads are to wait on it.
+func (l *loop) take(fd int) (conn int, remote netip.AddrPort, errno unix.Errno) {
+	if l.crew != nil {
+		return sys.AcceptBlocking(fd)
+	}
+	return sys.Accept(fd)
 }
 
 // welcome makes a connection of a descriptor accepted from ln, unless its client
@@ -91,17 +113,31 @@ func (l *loop) tooHigh(fd int) {
 	l.pause(l.now.Add(shortage))
 }
 
-// add makes a connection of an accepted descriptor.
+// add makes a connection of an accepted descriptor, for this loop or, if it
+// accepts for others, for the one whose turn it is.
 func (l *loop) add(fd int, peer wire.Peer) {
-	for fd >= len(l.conns) {
-		l.conns = append(l.conns, make([]*conn, len(l.conns)+64)...)
+	to := l
+	if l.acceptor != nil {
+		to = l.acceptor.choose()
 	}
 	c := &conn{fd: fd, state: weighstone.StateHead, since: l.now, peer: peer}
-	l.conns[fd] = c
+	to.slot.Accepted.Add(1)
+	to.slot.Conns[c.state].Add(1)
+	if to == l {
+		l.adopt(c)
+	} else {
+		to.receive(c)
+	}
+}
+
+// adopt takes a new connection in.
+func (l *loop) adopt(c *conn) {
+	for c.fd >= len(l.conns) {
+		l.conns = append(l.conns, make([]*conn, len(l.conns)+64)...)
+	}
+	l.conns[c.fd] = c
 	l.lists[c.state].push(c)
 	l.count++
-	l.slot.Accepted.Add(1)
-	l.slot.Conns[c.state].Add(1)
 	l.io.watch(c)
 }
 
@@ -111,7 +147,7 @@ func (l *loop) pause(until time.Time) {
 	if !l.accepting {
 		return
 	}
-	l.accepting = false
+	l.setAccepting(false)
 	for i := range l.listeners {
 		if err := l.io.unlisten(&l.listeners[i]); err != nil {
 			l.log.Error("unwatch listener", "err", err)
@@ -125,10 +161,17 @@ func (l *loop) resume() {
 	if l.accepting || l.begun {
 		return
 	}
-	l.accepting = true
+	l.setAccepting(true)
 	for i := range l.listeners {
 		if err := l.io.listen(&l.listeners[i]); err != nil {
 			l.log.Error("watch listener", "err", err)
 		}
+	}
+}
+
+func (l *loop) setAccepting(on bool) {
+	l.accepting = on
+	if l.acceptor != nil {
+		l.acceptor.paused.Store(!on)
 	}
 }

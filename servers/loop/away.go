@@ -30,7 +30,7 @@ func (l *loop) hand(c *conn) {
 	in := c.in
 	c.in = nil
 	gone := make(chan struct{})
-	c.gone = gone
+	c.gone, c.lent = gone, true
 	go func() {
 		server := l.helpers.Get().(*wire.Server)
 		conn := park.Lend(c.fd, l.limits.Write)
@@ -42,9 +42,12 @@ func (l *loop) hand(c *conn) {
 	}()
 }
 
-// clientGone tells the goroutine that has c.
+// clientGone tells the goroutine that has c, if it is one that listens.
 func (l *loop) clientGone(c *conn) {
 	l.io.unwatch(c)
+	if c.gone == nil {
+		return
+	}
 	select {
 	case <-c.gone:
 	default:
@@ -62,19 +65,37 @@ func (l *loop) giveBack(r returned) {
 		return
 	}
 	l.back = append(l.back, r)
-	sys.Wake(l.wake)
+	if len(l.back) == 1 { // else the loop knows
+		sys.Wake(l.wake)
+	}
 }
 
-// takeBack goes on with the connections that came back.
+// rouse ends the loop's wait.
+func (l *loop) rouse() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		sys.Wake(l.wake)
+	}
+}
+
+// takeBack goes on with the connections that came back, and takes in those that
+// another loop has accepted.
 func (l *loop) takeBack() {
 	sys.ClearWake(l.wake)
 	l.mu.Lock()
 	l.back, l.working = l.working[:0], l.back
+	l.arrived, l.adopting = l.adopting[:0], l.arrived
 	l.mu.Unlock()
+	for i, c := range l.adopting {
+		l.adopting[i] = nil
+		l.adopt(c)
+	}
 	for i := range l.working {
 		r := l.working[i]
 		l.working[i] = returned{}
-		r.c.gone = nil
+		r.c.gone, r.c.lent = nil, false
+		r.c.served = r.c.served || r.c.peer.Answered > 0
 		switch r.end {
 		case wire.Keep:
 			l.answer(r.c, r.rest, 0)
@@ -86,5 +107,8 @@ func (l *loop) takeBack() {
 		case wire.Closed:
 			l.destroy(r.c)
 		}
+	}
+	if !l.accepting && l.retry.IsZero() && (l.acceptor != nil || l.crew != nil) && !l.full() {
+		l.resume()
 	}
 }

@@ -43,6 +43,9 @@ func (l *loop) destroy(c *conn) {
 // closed is told that the descriptor of a forgotten connection is free.
 func (l *loop) closed() {
 	l.count--
+	if l.source != nil {
+		l.source.freed()
+	}
 	if !l.accepting {
 		l.resume()
 	}

@@ -32,6 +32,7 @@ type conn struct {
 	closing bool // no further request: close when the output is gone
 	linger  bool // ... and then read on to the end, since the client may be sending
 	served  bool // it has been answered before
+	lent    bool // a goroutine or a crew has it
 	gone    chan struct{}
 
 	peer wire.Peer

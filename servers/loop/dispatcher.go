@@ -9,9 +9,10 @@ const (
 	evGone = 0x2000 // the client has ended its side (RDHUP); errors and resets come unasked
 )
 
-// Two more of epoll's alone.
+// More of epoll's alone.
 const (
 	evEdge      = 1 << 31 // told once, when it begins (EPOLLET)
+	evOnce      = 1 << 30 // told once, and then nothing until it is asked for anew (EPOLLONESHOT)
 	evExclusive = 1 << 28 // of a listening socket: told to one loop, not to all (EPOLLEXCLUSIVE)
 )
 

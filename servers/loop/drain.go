@@ -28,7 +28,7 @@ func (l *loop) drain() bool {
 	if !l.now.Before(l.grace) {
 		l.closeIdle()
 	}
-	return l.count == 0 && !l.io.arrears()
+	return l.count == 0 && !l.io.arrears() && l.fed()
 }
 
 // sweep accepts what waits in the queues, and then stops accepting. The
@@ -61,7 +61,7 @@ func (l *loop) closeIdle() {
 func (l *loop) cutOff() {
 	for i := range l.lists {
 		for c := l.lists[i].first; c != nil; c = l.lists[i].first {
-			if c.gone == nil {
+			if !c.lent {
 				l.destroy(c)
 				continue
 			}
@@ -82,12 +82,19 @@ func (l *loop) cutOff() {
 // their goroutines.
 func (l *loop) end() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.ended = true
 	for _, r := range l.back {
 		sys.Close(r.c.fd)
 	}
-	l.back = nil
+	arrived := l.arrived
+	l.back, l.arrived = nil, nil
 	sys.Close(l.wake)
 	l.io.end()
+	l.mu.Unlock()
+	for _, c := range arrived {
+		l.drop(c)
+	}
+	if l.acceptor != nil {
+		l.acceptor.ended()
+	}
 }

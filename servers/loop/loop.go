@@ -29,6 +29,9 @@ type loop struct {
 	limits    weighstone.Limits
 	log       *slog.Logger
 	quota     *quota.Quota // of all loops
+	acceptor  *acceptor    // has what the loop accepts; nil: the loop keeps that
+	source    *loop        // accepts for this one; nil for none
+	crew      Crew         // reads and answers in the loop's place; nil: the loop does
 	helpers   *sync.Pool   // of *wire.Server, for the exchanges that may wait
 
 	now   time.Time // of the last wait's end
@@ -43,11 +46,13 @@ type loop struct {
 	out   []byte // what replies are rendered into
 	piece []byte // what files are read into that are not sent by sendfile; made when first needed
 
-	wake    int // eventfd: a connection came back, or the server is to drain
-	mu      sync.Mutex
-	back    []returned // connections that goroutines give back
-	working []returned // the same, being worked off
-	ended   bool       // nobody takes them any more
+	wake     int // eventfd: a connection comes from elsewhere, or the server is to drain
+	mu       sync.Mutex
+	back     []returned // connections that goroutines give back
+	arrived  []*conn    // connections that source has accepted
+	working  []returned // those that came back, being worked off
+	adopting []*conn    // those that arrived, being taken in
+	ended    bool       // nobody takes them any more
 
 	draining atomic.Bool
 	cut      atomic.Bool // the drain's time is over
@@ -95,7 +100,7 @@ func (l *loop) run() error {
 	}
 	l.resume()
 	for {
-		events, err := l.io.wait(l.timeout(), l.lists[weighstone.StateHandler].first != nil)
+		events, err := l.io.wait(l.timeout(), l.crew == nil && l.lists[weighstone.StateHandler].first != nil)
 		if err != nil {
 			return err
 		}

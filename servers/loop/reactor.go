@@ -86,6 +86,11 @@ func (r *reactor) step(c *conn) {
 	case weighstone.StateLinger:
 		r.discard(c)
 	default:
+		if r.l.crew != nil {
+			c.armed = evOnce // and spent
+			r.l.visit(c)
+			return
+		}
 		r.readable(c)
 	}
 }
@@ -126,7 +131,7 @@ func (r *reactor) readable(c *conn) {
 // discard reads what a lingering client still sends.
 func (r *reactor) discard(c *conn) {
 	for range 4 { // a fast uploader must not keep the others waiting
-		n, errno := sys.Read(c.fd, r.l.in)
+		n, errno := sys.ReadNow(c.fd, r.l.in)
 		if errno == unix.EAGAIN {
 			c.blocked = true
 			return
@@ -154,7 +159,13 @@ func (r *reactor) listen(ln *listener) error {
 func (r *reactor) unlisten(ln *listener) error { return r.d.del(ln.fd, false) }
 func (r *reactor) arrears() bool               { return false }
 
-func (r *reactor) watch(c *conn) bool     { return r.arm(c, evIn) }
+func (r *reactor) watch(c *conn) bool {
+	if r.l.crew != nil && c.state != weighstone.StateLinger {
+		return r.arm(c, evIn|evOnce)
+	}
+	return r.arm(c, evIn)
+}
+
 func (r *reactor) awaitRoom(c *conn) bool { return r.arm(c, evOut) }
 
 func (r *reactor) lend(c *conn) {

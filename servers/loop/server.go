@@ -52,6 +52,24 @@ func NewUring(o weighstone.Options) weighstone.Server {
 	return newServer(o, kind{transport: newProactor})
 }
 
+// NewReactors makes a server of Options.Workers loops, 0 for one for each core,
+// that wait by epoll(7), and of one more that accepts for them, from all
+// listening sockets, and hands each connection to the next loop in turn.
+func NewReactors(o weighstone.Options) weighstone.Server {
+	if o.Workers == 0 {
+		o.Workers = len(sys.Cores())
+	}
+	o.Knobs.Exclusive = false
+	return newServer(o, kind{transport: react(newEpoll), epoll: true, acceptor: true})
+}
+
+// NewPoller makes a server of one loop that accepts, waits by epoll(7) while
+// connections are between two requests, and has crew read and answer.
+func NewPoller(o weighstone.Options, crew Crew) weighstone.Server {
+	o.Workers = 1
+	return newServer(o, kind{transport: react(newEpoll), crew: crew})
+}
+
 // NewAccel makes a server as NewEpoll does, with a cache of complete replies in
 // front of the routes ([wire.Cache]), one in each loop. It has a method
 // EmptyCache.
@@ -74,7 +92,9 @@ type kind struct {
 	descriptors int // the transport takes those below; 0 for all
 	conns       int // bound on connections; 0 for none of its own
 	epoll       bool
-	cache       int // bytes for replies kept in front of the routes, of all loops; 0 for none
+	cache       int  // bytes for replies kept in front of the routes, of all loops; 0 for none
+	acceptor    bool // one more loop accepts for the others
+	crew        Crew // reads and answers in the loops' place; nil: they do
 }
 
 // react makes reactors of a kind of dispatcher.
@@ -154,7 +174,8 @@ func (s *server) Serve(listeners []int, site *weighstone.Site) error {
 }
 
 // open makes the loops. Each gets its share of the listening sockets; if there
-// are fewer of these, loops share them.
+// are fewer of these, loops share them. If there is one that accepts for the
+// others, it has all.
 func (s *server) open(listeners []int, site *weighstone.Site) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,30 +183,42 @@ func (s *server) open(listeners []int, site *weighstone.Site) error {
 	for i := range n {
 		var share []listener
 		for j, fd := range listeners {
-			if j%n == i || len(listeners) < n && i%len(listeners) == j {
+			if !s.kind.acceptor && (j%n == i || len(listeners) < n && i%len(listeners) == j) {
 				share = append(share, listener{fd: fd, local: sys.LocalAddr(fd)})
 			}
 		}
 		l, err := s.newLoop(share, site, s.slots[i%len(s.slots)])
 		if err != nil {
-			for _, l := range s.loops {
-				l.end()
-			}
-			s.loops = nil
-			return fmt.Errorf("make loop: %w", err)
+			return s.giveUp(err)
 		}
 		if len(s.cores) > 0 {
 			l.pinned, l.core = true, s.cores[i%len(s.cores)]
 		}
-		if s.draining { // Drain was faster than Serve, and what waits in the queue is still taken
-			l.draining.Store(true)
-			sys.Wake(l.wake)
+	}
+	if s.kind.acceptor {
+		var all []listener
+		for _, fd := range listeners {
+			all = append(all, listener{fd: fd, local: sys.LocalAddr(fd)})
 		}
-		s.loops = append(s.loops, l)
+		l, err := s.newLoop(all, site, s.slots[0])
+		if err != nil {
+			return s.giveUp(err)
+		}
+		l.acceptFor(s.loops[:n], s.options.Limits.MaxConns)
 	}
 	return nil
 }
 
+// giveUp ends the loops that were made when one could not be.
+func (s *server) giveUp(err error) error {
+	for _, l := range s.loops {
+		l.end()
+	}
+	s.loops = nil
+	return fmt.Errorf("make loop: %w", err)
+}
+
+// newLoop makes a loop and adds it to the others. s.mu is held.
 func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weighstone.Slot) (*loop, error) {
 	o := s.options
 	wake, errno := sys.EventFD()
@@ -199,6 +232,7 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 		below:   s.kind.descriptors,
 		knobs:   o.Knobs,
 		quota:   s.quota,
+		crew:    s.kind.crew,
 		machine: wire.NewMachine(config, slot),
 		limits:  o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
@@ -215,6 +249,11 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 		return nil, err
 	}
 	l.io = io
+	if s.draining { // Drain was faster than Serve, and what waits in the queue is still taken
+		l.draining.Store(true)
+		sys.Wake(l.wake)
+	}
+	s.loops = append(s.loops, l)
 	return l, nil
 }
 
@@ -228,11 +267,7 @@ func (s *server) announce(cut bool) {
 		if cut {
 			l.cut.Store(true)
 		}
-		l.mu.Lock()
-		if !l.ended {
-			sys.Wake(l.wake)
-		}
-		l.mu.Unlock()
+		l.rouse()
 	}
 }
 
