@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -92,6 +93,14 @@ func TestMissingInterpreter(t *testing.T) {
 	for _, path := range []string{"/hello.php", "/phpinfo.php", "/hello.pl", "/perl/hello.pl"} {
 		if got := mechanism(t, s.addr, "GET", path, ""); !strings.HasPrefix(got, "503 text/plain; charset=utf-8 ") || !strings.Contains(got, "which is not here: the Debian package p") {
 			t.Errorf("%s: %q", path, got)
+		}
+	}
+	for _, args := range [][]string{{"variants"}, {"variants", "--json"}, {"variants", "epoll"}, {"variants", "epoll", "--json"}, {"peers"}} {
+		out, err := exec.Command(built.program, args...).Output()
+		for _, brings := range []string{"php-cgi", "perl"} {
+			if want := "Debian package " + brings; err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("weighstone %s does not say %q, error %v:\n%.2000s", strings.Join(args, " "), want, err, out)
+			}
 		}
 	}
 	if log := s.stderr.String(); strings.Count(log, "the Debian package php-cgi brings it") != 1 || strings.Count(log, "the Debian package perl brings it") != 1 {

@@ -82,10 +82,7 @@ func (m *mount) check() error {
 func (f *appFlags) apps(log *slog.Logger) site.Apps {
 	a := site.Apps{
 		Programs: builtin("fcgi", log), Workers: f.Workers, Connections: f.Connections, Queue: f.Queue,
-		Interpreters: site.Interpreters{PHP: f.PHP, Perl: f.Perl, PHPDir: builtin("php", log), PerlDir: builtin("cgi", log)},
-	}
-	if dir := builtin("perl", log); dir != "" {
-		a.Interpreters.PerlHost = filepath.Join(dir, "perlhost.pl")
+		Interpreters: f.interpreters(log),
 	}
 	for _, m := range mounts("", f.FastCGI) {
 		a.Mounts = append(a.Mounts, site.Mount{Protocol: upstream.FastCGI, Prefix: m.prefix, Address: m.address})
@@ -94,4 +91,13 @@ func (f *appFlags) apps(log *slog.Logger) site.Apps {
 		a.Mounts = append(a.Mounts, site.Mount{Protocol: upstream.SCGI, Prefix: m.prefix, Address: m.address})
 	}
 	return a
+}
+
+// interpreters says how scripts are run, and where they are.
+func (f *appFlags) interpreters(log *slog.Logger) site.Interpreters {
+	i := site.Interpreters{PHP: f.PHP, Perl: f.Perl, PHPDir: builtin("php", log), PerlDir: builtin("cgi", log)}
+	if dir := builtin("perl", log); dir != "" {
+		i.PerlHost = filepath.Join(dir, "perlhost.pl")
+	}
+	return i
 }

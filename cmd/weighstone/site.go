@@ -66,11 +66,16 @@ func (v *service) keepHelper() {
 		v.helper, err = keeper.New(path, v.log)
 	}
 	if err != nil {
-		v.about.NoHelper = fmt.Sprintf("%s needs %s, which is not here: make build makes it", site.HelperPrefix, helperName)
+		v.about.NoHelper = noHelper()
 		v.log.Warn(v.about.NoHelper, "error", err)
 		return
 	}
 	v.about.Helper = v.helper.Address()
+}
+
+// noHelper says what can't be answered for want of the helper.
+func noHelper() string {
+	return fmt.Sprintf("%s needs %s, which is not here: make build makes it", site.HelperPrefix, helperName)
 }
 
 // report is what /server-status tells, of all processes together.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 
@@ -40,17 +41,39 @@ func (c *variantsCmd) Run(s *streams) error {
 	for _, v := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Family, v.Dispatch, v.Concurrent, yes(v.Keepalive), strings.Join(v.Historical, ", "))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, missing := range unavailable() {
+		fmt.Fprintf(s.out, "unavailable here: %s\n", missing)
+	}
+	return nil
+}
+
+// unavailable says in a sentence each which routes no variant can answer here,
+// and what brings what they need.
+func unavailable() []string {
+	var all []string
+	for _, i := range new(appFlags).interpreters(slog.New(slog.DiscardHandler)).List() {
+		if missing := i.Missing(); missing != "" {
+			all = append(all, missing)
+		}
+	}
+	if _, err := beside(helperName); err != nil {
+		all = append(all, noHelper())
+	}
+	return all
 }
 
 // A variantRow is a variant as JSON.
 type variantRow struct {
 	servers.Variant
-	Refused string `json:"refused,omitempty"` // why this machine can't run it
+	Refused     string   `json:"refused,omitempty"`     // why this machine can't run it
+	Unavailable []string `json:"unavailable,omitempty"` // routes that lack what they need here
 }
 
 func rowOf(v servers.Variant) variantRow {
-	row := variantRow{Variant: v}
+	row := variantRow{Variant: v, Unavailable: unavailable()}
 	if err := v.Runs(); err != nil {
 		row.Refused = err.Error()
 	}
@@ -78,9 +101,12 @@ func describe(out io.Writer, v *servers.Variant) error {
 		{"keepalive", yes(v.Keepalive)},
 		{"historical", strings.Join(v.Historical, ", ")},
 		{"runs here", runs},
+		{"unavailable", strings.Join(unavailable(), "\n\t")},
 		{"knobs", strings.Join(v.Knobs, "\n\t")},
 	} {
-		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+		if row[0] != "unavailable" || row[1] != "" {
+			fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+		}
 	}
 	return w.Flush()
 }

@@ -60,6 +60,11 @@ type Part interface {
 	Close() error
 }
 
+// redirecting is a Part whose programs may answer by another path of the site.
+type redirecting interface {
+	UseSite(site func() *weighstone.Site)
+}
+
 // Content is a site with the handlers it is made of, which hold directories
 // and programs. Its owner ends it: [Content.EndPrograms], and [Content.Close]
 // when no exchange is served any more.
@@ -82,6 +87,11 @@ func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part)
 		return nil, err
 	}
 	content := &Content{files: files, parts: parts}
+	for _, p := range parts {
+		if r, ok := p.(redirecting); ok {
+			r.UseSite(func() *weighstone.Site { return content.Site })
+		}
+	}
 	if err = content.openGateways(c, roots[0], log); err == nil {
 		err = content.openSpecweb(c, log)
 	}

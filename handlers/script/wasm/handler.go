@@ -45,6 +45,9 @@ type Options struct {
 	// Instances bounds how many modules run at a time; 0 means four for each
 	// processor that Go may use.
 	Instances int
+	// Site returns the site that answers local redirects; nil answers them with
+	// 500. It can also be set later, by UseSite.
+	Site func() *weighstone.Site
 	// Log receives what modules write to standard error, and their faults;
 	// nil discards both.
 	Log *slog.Logger
@@ -75,7 +78,7 @@ func New(o Options) (*Handler, error) {
 	if o.Instances == 0 {
 		o.Instances = 4 * runtime.GOMAXPROCS(0)
 	}
-	h := &Handler{opts: o, host: gateway.NewHost("WebAssembly", o.Log, nil)}
+	h := &Handler{opts: o, host: gateway.NewHost("WebAssembly", o.Log, o.Site)}
 	var err error
 	if h.modules, err = script.NewLibrary(builtins{}, o.Dir, ".wasm", h.compile); err != nil {
 		return nil, fmt.Errorf("run WebAssembly modules: %w", err)
@@ -90,6 +93,9 @@ func (h *Handler) Routes() []weighstone.Route {
 		Pattern: h.opts.Prefix, Methods: weighstone.GET | weighstone.HEAD | weighstone.POST, Body: weighstone.BodyStreamed, Waits: true, Handler: h,
 	}}
 }
+
+// UseSite says which site answers local redirects, before the first exchange.
+func (h *Handler) UseSite(site func() *weighstone.Site) { h.host.Site = site }
 
 // Close frees the compiled modules. No exchange may be served during or after
 // it.
@@ -125,30 +131,40 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 		return
 	}
 	defer body.Close()
-	deadline := time.Now().Add(h.opts.Timeout)
-	s, err := h.pool.Take(deadline, x.In.Gone)
-	if err != nil {
-		x.Fail(http.StatusServiceUnavailable)
-		x.AddField("Retry-After", "1")
-		return
-	}
-	defer h.pool.Put(s)
 	out := &finished{}
-	err = h.run(x, module, s, call{
+	err = h.seated(x, module, call{
 		script:   cgi.Script{Interface: cgi.Interface, Name: h.opts.Prefix + name, Info: info, Length: body.Length},
 		body:     body.Reader(),
-		deadline: deadline,
+		deadline: time.Now().Add(h.opts.Timeout),
 	}, out)
-	if err == nil {
-		err = out.begin()
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errBusy):
+		x.Fail(http.StatusServiceUnavailable)
+		x.AddField("Retry-After", "1")
+	case err != nil:
 		out.Free()
 		h.host.Log.Error("WebAssembly module failed", "module", name, "err", err)
 		x.Fail(statusFor(err))
-		return
+	default:
+		h.host.Answer(x, name, out, nil)
 	}
-	h.host.Answer(x, name, out, nil)
+}
+
+// errBusy says that no instance became free in time.
+var errBusy = errors.New("no instance is free")
+
+// seated runs a module to its end when there is room. The room is free again
+// before x is answered, since a local redirect may ask for it.
+func (h *Handler) seated(x *weighstone.Exchange, module wazero.CompiledModule, c call, out *finished) error {
+	s, err := h.pool.Take(c.deadline, x.In.Gone)
+	if err != nil {
+		return errBusy
+	}
+	defer h.pool.Put(s)
+	if err := h.run(x, module, s, c, out); err != nil {
+		return err
+	}
+	return out.begin()
 }
 
 // statusFor returns the status that answers why a module did not end well.

@@ -3,6 +3,7 @@ package wasm
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -114,6 +115,33 @@ func TestNames(t *testing.T) {
 		if a := b.get(target); a.Status != 404 {
 			t.Errorf("%s: %d, want 404", target, a.Status)
 		}
+	}
+}
+
+// TestLocalRedirect: a module that names a path of this server is answered for
+// by that (RFC 3875 section 6.2.2), also by another module; not without end.
+func TestLocalRedirect(t *testing.T) {
+	to := func(path string) string {
+		text := "Location: " + path + "\\n\\n"
+		return fmt.Sprintf(`(data (i32.const 1040) "%s") (func (export "_start") (call $put (i32.const 1040) (i32.const %d)))`, text, len(text)-2)
+	}
+	b := newBench(t, Options{Instances: 1}, map[string]string{
+		"api": to("/api/hello"), "module": to("/wasm/send?size=3"), "twice": to("/wasm/module"), "loop": to("/wasm/loop"), "nowhere": to("/nowhere"),
+	})
+	if a := b.get("/wasm/api"); a.Status != 500 {
+		t.Errorf("without a site: %d", a.Status)
+	}
+	b.handler.UseSite(func() *weighstone.Site { return b.site })
+	for target, want := range map[string]int{"/wasm/api": 200, "/wasm/module": 200, "/wasm/twice": 200, "/wasm/loop": 500, "/wasm/nowhere": 404} {
+		if a := b.get(target); a.Status != want {
+			t.Errorf("%s: %d, want %d; log: %s", target, a.Status, want, b.log)
+		}
+	}
+	if a := b.get("/wasm/twice"); a.Body != "ABC" {
+		t.Errorf("%q", a.Body)
+	}
+	if a, want := b.get("/wasm/api"), b.get("/api/hello"); a.Body != want.Body || a.Body == "" {
+		t.Errorf("%q, want %q", a.Body, want.Body)
 	}
 }
 
