@@ -105,6 +105,10 @@ bench: $(TESTED) ## compare API with CGI and poll with epoll, published figures 
 bench-floor: build floors ## print the speed table: the floor, our engines, real servers found here
 	bin/weighstone bench floor $(FLAGS)
 
+.PHONY: reproduce
+reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 6 minutes)
+	bin/weighstone bench studies --quick --out out/reproduce $(FLAGS)
+
 .PHONY: test
 test: $(TESTED) ## run all tests; nothing but loopback is needed
 	$(GO) test -timeout 20m ./...

@@ -23,6 +23,7 @@ type Document struct {
 	Noise    []Noise   `json:"noise,omitempty"`
 	Ceilings []Ceiling `json:"ceilings,omitempty"`
 	Rankings []Ranking `json:"rankings,omitempty"`
+	Study    *Study    `json:"study,omitempty"` // where a published comparison was repeated
 }
 
 // An Environment is where a result was obtained, so far as it is known.

@@ -37,7 +37,11 @@ type cell struct {
 	// [claimRate] stands only with a saturated server.
 	claims  metric
 	remarks []string
-	ceiling *cell // what the client can do at most under such a load; nil if nobody knows
+	path    string // that is asked for, where it is one; for ab
+	log     string // the server's access log, emptied before each run; empty for none
+	ceiling *cell  // what the client can do at most under such a load; nil if nobody knows
+
+	transcripts []bench.Transcript // other tools' reports, or in their form
 
 	runs     []roundRun
 	repeated int             // runs made again because the rate had not settled
@@ -61,6 +65,11 @@ type setting struct {
 	// will be: random, at half of its rate.
 	half             []*cell
 	warmup, duration time.Duration
+
+	requests uint64        // how many, instead of a duration
+	patience time.Duration // for a reply; 0: the lab's
+	limited  bool          // the server fails requests by design: that is what is measured
+	pause    time.Duration // how long the server is stopped when a run begins
 }
 
 // A comparison is a metric of two cells as the ratio a to b.
@@ -152,10 +161,16 @@ func (d *design) order(seed uint64, round int) []*cell {
 	return all
 }
 
+// requestTook is what a request on a connection of its own takes, about.
+const requestTook = 200 * time.Microsecond
+
 // took is how long one run of c takes, about.
 func (c *cell) took() time.Duration {
 	const overhead = 60 * time.Millisecond
 	// Each idle connection is opened and has one request before the start.
 	idle := time.Duration(c.load.idle) * 60 * time.Microsecond
+	if c.load.requests > 0 {
+		return time.Duration(c.load.requests)*requestTook + c.load.pause + overhead
+	}
 	return c.load.warmup + c.load.duration + overhead + idle
 }

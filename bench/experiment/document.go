@@ -53,6 +53,13 @@ func (s *session) document(failed error) *bench.Document {
 	doc.Reasons = append(doc.Reasons, s.design.remarks...)
 	doc.Rankings = s.design.rankings()
 	doc.Headline = s.design.headline(doc)
+	if st, ok := s.experiment.Study(&s.lab.Options); ok {
+		doc.Study = st.Judge(doc)
+		for _, c := range s.design.cells() {
+			doc.Study.Transcripts = append(doc.Study.Transcripts, c.transcripts...)
+		}
+		doc.Headline = append(doc.Study.Summary[:len(doc.Study.Summary):len(doc.Study.Summary)], doc.Headline...)
+	}
 	return doc
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/weighstone/weighstone/bench/load"
+	"github.com/weighstone/weighstone/bench/study"
 	"github.com/weighstone/weighstone/fixtures"
 )
 
@@ -17,15 +19,23 @@ type Experiment struct {
 	// Held says what is the same on all sides; NotRepeated, what of the
 	// published study is not or can't be.
 	Held, NotRepeated string
+	// Unavailable is why it can't be made yet; empty for one that can.
+	Unavailable string
 
+	study  *study.Study // that it repeats; nil for a question of our own
 	design func(*lab) (*design, error)
 	// bare leaves out the controls and the counting of system calls.
 	bare bool
 }
 
-// List returns all experiments in the order in which to show them.
+// List returns all experiments in the order in which to show them: questions of
+// our own, then the studies that are repeated.
 func List() []Experiment {
-	return []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card(), mechanisms(), filesVsDB()}
+	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card(), mechanisms(), filesVsDB()}
+	for _, s := range study.List() {
+		all = append(all, repeated(s))
+	}
+	return all
 }
 
 // Find returns the experiment of a name.
@@ -49,8 +59,11 @@ type Options struct {
 	// interval, where a design does not insist on more.
 	Quick bool
 	Runs  int // how many repetitions instead; 0: the design's own number
+	// Tiny makes one run of a few requests of each point of a quick study, to
+	// see that everything works: nothing is measured. It is for studies.
+	Tiny bool
 
-	Variants []string // of our servers, instead of the experiment's own choice
+	Variants []string // of our servers, instead of the experiment's own choice; beside a study's
 	Subjects []Remote // servers that run already, beside them
 
 	// Refused says of the variants that can't run on this machine why not;
@@ -68,7 +81,9 @@ type Options struct {
 	Seed     uint64         // of the order of runs and of the plans
 	Command  []string       // for the document
 	Progress func(Progress) // called from the goroutine that called Run; may be nil
-	Log      *slog.Logger   // nil discards
+	// AB writes a result as ab does; nil where nobody wants that.
+	AB  func(*load.Result) (string, error)
+	Log *slog.Logger // nil discards
 }
 
 // withDefaults returns o with its empty fields filled in.

@@ -32,24 +32,39 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 		return run, err
 	}
 	w := &window{subject: c.subject, serverCPUs: l.serverCPUs, clientCPUs: l.clientCPUs}
+	if err := c.emptyLog(); err != nil {
+		return run, err
+	}
 	if !l.countless[c.subject] {
 		_, counts := waitsOf(ctx, base)
 		l.countless[c.subject] = !counts
 	}
-	if !l.countless[c.subject] {
+	if !l.countless[c.subject] && c.load.pause == 0 {
 		w.counts = newCounting(ctx, base)
 		defer w.counts.wait()
 	}
 	limited, cancel := context.WithTimeout(ctx, c.took()+time.Minute)
 	defer cancel()
-	result, err := load.Run(limited, load.Config{
+	unpause, err := c.stopFor()
+	if err != nil {
+		return run, err
+	}
+	defer unpause()
+	config := load.Config{
 		URL: base, Plan: p,
 		Clients: c.load.clients, Idle: c.load.idle, Keepalive: c.load.keepalive, HTTP10: c.load.http10,
 		Heads: c.load.heads, Warmup: c.load.warmup, Duration: c.load.duration, Timeout: l.patience,
 		Arrival: c.load.arrival,
 		Workers: len(l.clientCPUs), CPUs: l.clientCPUs,
 		Begin: w.begin, End: w.end,
-	})
+	}
+	if c.load.patience > 0 {
+		config.Timeout = c.load.patience
+	}
+	if c.load.requests > 0 {
+		config.Requests, config.Duration = c.load.requests, 0
+	}
+	result, err := load.Run(limited, config)
 	if died := c.subject.Died(); died != nil {
 		return run, died
 	}
@@ -60,6 +75,13 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 		return run, fmt.Errorf("the run did not end in time: %w", limited.Err())
 	}
 	run.Run = figures(result)
+	if l.AB != nil && c.asAB() {
+		text, err := l.AB(result)
+		if err != nil {
+			return run, err
+		}
+		c.transcripts = []bench.Transcript{{Cell: c.name, Tool: "our generator in ab's form, the last run", Text: text}}
+	}
 	if l.LinkMbit > 0 && run.ThroughputMbitS != nil {
 		run.NetworkPercent = bench.Number(100 * *run.ThroughputMbitS / l.LinkMbit)
 	}

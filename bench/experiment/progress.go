@@ -18,12 +18,13 @@ type Stage int
 
 // The stages.
 const (
-	StageBegin Stage = iota // nothing has run: Left is the estimate
-	StageProof              // Cell shows that it answers right
-	StageRun                // Cell runs
-	StageEnd                // nothing more to come
-	StagePilot              // it is found out what Cell can do
-	StageTrace              // the system calls of Cell are counted
+	StageBegin      Stage = iota // nothing has run: Left is the estimate
+	StageProof                   // Cell shows that it answers right
+	StageRun                     // Cell runs
+	StageEnd                     // nothing more to come
+	StagePilot                   // it is found out what Cell can do
+	StageTrace                   // the system calls of Cell are counted
+	StageTranscript              // another tool measures Cell
 )
 
 // A clock estimates what is left of a run.

@@ -25,27 +25,32 @@ func Run(ctx context.Context, name string, o Options) (*bench.Document, error) {
 }
 
 // Check says what of the options an experiment can't do, before any time is
-// spent: several experiments may share one set of options.
-func Check(name string, o Options) error {
+// spent: several experiments may share one set of options. The time is what it
+// would take, about.
+func Check(name string, o Options) (time.Duration, error) {
 	e, err := Find(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if o, err = o.withDefaults(); err != nil {
-		return err
+		return 0, err
 	}
+	var d *design
 	l, err := newLab(o)
 	if err == nil {
 		defer l.close()
-		_, err = e.design(l)
+		d, err = e.design(l)
+	}
+	if err == nil && !e.bare {
+		err = l.control(d)
 	}
 	if err == nil && o.OutDir != "" {
 		err = writable(o.OutDir)
 	}
 	if err != nil {
-		return fmt.Errorf("experiment %s: %w", name, err)
+		return 0, fmt.Errorf("experiment %s: %w", name, err)
 	}
-	return nil
+	return (&session{experiment: e, lab: l, design: d}).cost(), nil
 }
 
 func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error) {
@@ -63,7 +68,10 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 	}
 	s := &session{experiment: e, lab: l, design: d, environment: Environment(l.manifest.Digest)}
 	err = s.rounds(ctx)
-	if err == nil && !e.bare {
+	if err == nil {
+		err = s.transcripts(ctx)
+	}
+	if err == nil && !e.bare && !o.Tiny {
 		err = s.traces(ctx)
 	}
 	if err == nil {
@@ -74,12 +82,21 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 		err = nil
 	}
 	if o.OutDir != "" {
-		err = errors.Join(err, save(doc, o.OutDir, e.Name))
+		err = errors.Join(err, save(doc, o.OutDir, e.file()))
 	}
 	if err != nil {
 		err = fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
 	return doc, err
+}
+
+// file is what a result's file is called, without ".json": a study has a
+// directory of its own.
+func (e *Experiment) file() string {
+	if e.study != nil {
+		return "result"
+	}
+	return e.Name
 }
 
 // errInterrupted says that the user had enough.

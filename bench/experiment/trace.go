@@ -24,8 +24,11 @@ const traceTime = 400 * time.Millisecond
 
 // traced says whether the system calls of a cell are counted. With idle
 // connections they are the same as without, and opening thousands under strace
-// takes longer than the run.
-func (c *cell) traced() bool { return c.subject != nil && c.load.idle == 0 && !c.load.open() }
+// takes longer than the run; a fixed number of requests, or a server that fails
+// some, is not about what one costs.
+func (c *cell) traced() bool {
+	return c.subject != nil && c.load.idle == 0 && c.load.requests == 0 && !c.load.limited && !c.load.open()
+}
 
 // traces counts the system calls of every cell, when all runs are over: never
 // while anything is timed.

@@ -105,6 +105,8 @@ func (c *cell) judgeFaults(j *judgement, faults *bench.Faults, good uint64) {
 			j.add(bench.RepliesWrong, "%d replies had the fault %q", n, i)
 		case i == bench.FaultLocal:
 			j.add(bench.ClientBound, "%d requests failed for the client's own want of ports, descriptors or memory", n)
+		case c.load.limited && i.Failed():
+			j.add(bench.Valid, "%d of %d exchanges had the fault %q, which is what this server is here for", n, n+good, i)
 		case faults.TooManyFailed(good):
 			j.add(bench.Incomplete, "%d of %d exchanges had the fault %q", n, n+good, i)
 		default:

@@ -67,6 +67,8 @@ func (p *Progress) line(s experiment.Progress) string {
 		return fmt.Sprintf("%s: %s shows its answers", s.Experiment, s.Cell)
 	case experiment.StagePilot:
 		return fmt.Sprintf("%s: it is found out what %s can do", s.Experiment, s.Cell)
+	case experiment.StageTranscript:
+		return fmt.Sprintf("%s: ab measures %s", s.Experiment, s.Cell)
 	case experiment.StageTrace:
 		return fmt.Sprintf("%s: the system calls of %s are counted, %v left", s.Experiment, s.Cell, s.Left.Round(time.Second))
 	}

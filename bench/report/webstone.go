@@ -44,7 +44,7 @@ func WebStone(w io.Writer, d *bench.Document) error {
 	}
 	all := allSeries(d.Cells)
 	if climbing := ladders(all); len(climbing) > 0 {
-		study(&b, climbing)
+		writeStudyTables(&b, climbing)
 	}
 	for _, s := range all {
 		if s.ladder() {
@@ -60,8 +60,8 @@ func WebStone(w io.Writer, d *bench.Document) error {
 	return nil
 }
 
-// study writes the six tables, each for one subject after another.
-func study(b *bytes.Buffer, all []*series) {
+// writeStudyTables writes the six tables, each for one subject after another.
+func writeStudyTables(b *bytes.Buffer, all []*series) {
 	var subjects []string
 	for _, s := range all {
 		if !slices.Contains(subjects, s.subject) {

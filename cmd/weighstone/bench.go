@@ -23,10 +23,10 @@ type benchCmd struct {
 }
 
 type benchRunCmd struct {
-	Names    []string `arg:"" name:"name" help:"Experiments; see weighstone bench list."`
+	Names    []string `arg:"" name:"name" help:"Experiments and studies; see weighstone bench list. studies: all of those."`
 	Quick    bool     `help:"Fewer and shorter runs."`
-	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too."`
-	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice."`
+	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too, and of a study report.html, report.md and result.json."`
+	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice, or beside those of a study."`
 	Subject  []string `sep:"none" placeholder:"NAME=URL" help:"A server that runs already, beside ours."`
 	Output   string   `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat) or webstone."`
 	LinkMbit float64  `placeholder:"N" help:"The speed of the network, to say what share of it was used."`
@@ -40,10 +40,8 @@ func (c *benchRunCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range c.Names {
-		if err := experiment.Check(name, o); err != nil {
-			return err
-		}
+	if err := c.check(s, o); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -53,8 +51,9 @@ func (c *benchRunCmd) Run(s *streams) error {
 		o.Progress, clear = p.Show, p.Clear
 	}
 	failed, out := false, &documents{w: s.out, format: c.Output}
+	index := &studyIndex{dir: c.Out}
 	for _, name := range c.Names {
-		doc, err := experiment.Run(ctx, name, o)
+		doc, err := c.run(ctx, name, o, index)
 		clear()
 		if doc != nil {
 			if werr := out.add(doc); werr != nil {
@@ -69,7 +68,7 @@ func (c *benchRunCmd) Run(s *streams) error {
 			return errors.Join(errors.New("interrupted"), out.end())
 		}
 	}
-	if err := out.end(); err != nil {
+	if err := errors.Join(out.end(), index.write()); err != nil {
 		return err
 	}
 	if failed {
@@ -82,12 +81,13 @@ func (c *benchRunCmd) Run(s *streams) error {
 func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 	o := experiment.Options{
 		Quick: c.Quick, Variants: c.Variants, Fixtures: c.Fixtures, OutDir: c.Out,
-		Refused: refused(),
-		Seed:    c.Seed, LinkMbit: c.LinkMbit, Command: s.args, Log: s.log(),
+		Refused: refused(), AB: asAB,
+		Seed: c.Seed, LinkMbit: c.LinkMbit, Command: s.args, Log: s.log(),
 	}
 	if c.LinkMbit < 0 {
 		return o, usagef("--link-mbit: expected a number above 0, but got %v", c.LinkMbit)
 	}
+	c.Names = expand(c.Names)
 	for _, name := range c.Names {
 		if _, err := experiment.Find(name); err != nil {
 			return o, usageError{err}
@@ -126,17 +126,24 @@ func (c *benchListCmd) Run(s *streams) error {
 		Question    string `json:"question"`
 		Held        string `json:"held"`
 		NotRepeated string `json:"not_repeated"`
+		Study       bool   `json:"study"`
+		Unavailable string `json:"unavailable,omitempty"`
 	}
 	rows := []row{}
 	for _, e := range experiment.List() {
-		rows = append(rows, row{e.Name, e.Question, e.Held, e.NotRepeated})
+		_, repeats := e.Study(&experiment.Options{})
+		rows = append(rows, row{e.Name, e.Question, e.Held, e.NotRepeated, repeats, e.Unavailable})
 	}
 	if c.JSON {
 		return writeJSON(s.out, rows)
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\n", r.Name, r.Question)
+		text := r.Question
+		if r.Unavailable != "" {
+			text += " (unavailable: " + r.Unavailable + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", r.Name, text)
 	}
 	return w.Flush()
 }

@@ -1,0 +1,154 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/weighstone/weighstone/bench"
+)
+
+// A Metric names a figure, as the published tables do where they have it.
+type Metric string
+
+// The metrics. A connection of WebStone is one request with its reply.
+const (
+	Connections Metric = "connections_per_s"
+	Throughput  Metric = "throughput_mbit_s"
+	Response    Metric = "response_time_s"
+	Latency     Metric = "latency_s" // the same, as the study of 1997 calls it
+	Errors      Metric = "errors_per_s"
+	CPU         Metric = "cpu_percent"
+	Network     Metric = "network_percent"
+
+	// Capacity is how many replies a second of the server's processor makes.
+	// Where a study's processor was the limit, as its CPU figures say, this is
+	// the rate; here the client or the other core may be the limit, and the
+	// rate says less than the server can do.
+	Capacity Metric = "capacity_per_s"
+
+	// What ab reports, beside percentiles as "p50_ms".
+	Requests     Metric = "requests_per_s"
+	Taken        Metric = "time_s"
+	PerRequest   Metric = "ms_per_request" // times the concurrency
+	Across       Metric = "ms_per_request_across"
+	Transferred  Metric = "total_bytes"
+	HTML         Metric = "html_bytes"
+	TransferRate Metric = "transfer_kbytes_per_s" // of 1,024
+	Longest      Metric = "p100_ms"
+	ConnectMax   Metric = "connect_max_ms"
+)
+
+// words are the metrics' names and units for readers.
+func words() map[Metric][2]string {
+	return map[Metric][2]string{
+		Connections: {"connections", "connections/s"}, Throughput: {"throughput", "Mbit/s (10^6 bits)"},
+		Response: {"response time", "s"}, Latency: {"latency", "s"}, Errors: {"errors", "errors/s"},
+		CPU: {"server CPU", "% of a core"}, Network: {"network", "% of the link"},
+		Capacity: {"capacity", "replies a second of server CPU"}, Requests: {"requests", "requests/s"},
+		Taken: {"time taken", "s"}, PerRequest: {"time per request", "ms"}, Across: {"time per request across all", "ms"},
+		Transferred: {"transferred", "bytes"}, HTML: {"HTML transferred", "bytes"}, TransferRate: {"transfer rate", "Kbytes/s"},
+		Longest: {"longest request", "ms"}, ConnectMax: {"longest connect", "ms"},
+	}
+}
+
+// Words are the metric's name and unit for a reader.
+func (m Metric) Words() (name, unit string) {
+	if w, ok := words()[m]; ok {
+		return w[0], w[1]
+	}
+	return string(m), ""
+}
+
+// of is the metric's value in a run with so many clients, nil when it is not
+// known.
+func (m Metric) of(r *bench.Run, clients int) *float64 {
+	switch m {
+	case Connections, Requests:
+		return r.RequestsPerS
+	case Throughput:
+		return r.ThroughputMbitS
+	case Response, Latency:
+		return scaled(r.LatencyMS.Mean, 1e-3)
+	case Errors:
+		return r.ErrorsPerS
+	case CPU:
+		return r.ServerCPUPercent
+	case Network:
+		return r.NetworkPercent
+	case Capacity:
+		return inverse(r.ServerCPUMicros, 1e6)
+	case PerRequest:
+		return inverse(r.RequestsPerS, 1e3*float64(clients))
+	case Across:
+		return inverse(r.RequestsPerS, 1e3)
+	case Taken:
+		return bench.Number(r.ElapsedS)
+	case Transferred, HTML, TransferRate:
+		return m.bytes(r)
+	case Longest:
+		return r.LatencyMS.Max
+	case ConnectMax:
+		return r.ConnectMS.Max
+	}
+	return m.percentile(r)
+}
+
+// percentile is a metric such as "p95_ms".
+func (m Metric) percentile(r *bench.Run) *float64 {
+	var p float64
+	if _, err := fmt.Sscanf(string(m), "p%g_ms", &p); err != nil || r.Client == nil {
+		return nil
+	}
+	for _, at := range r.Client.Spectrum {
+		if math.Abs(100*at.Q-p) < 1e-9 {
+			return bench.Number(at.MS)
+		}
+	}
+	return nil
+}
+
+// bytes is one of the metrics that count them.
+func (m Metric) bytes(r *bench.Run) *float64 {
+	if r.Client == nil {
+		return nil
+	}
+	moments := r.Client.ReplyBytes
+	if m == HTML {
+		moments = r.Client.BodyBytes
+	}
+	sum := scaled(moments.Mean, float64(moments.N))
+	if m == TransferRate && r.ElapsedS > 0 {
+		return scaled(sum, 1/(1024*r.ElapsedS))
+	}
+	return sum
+}
+
+func scaled(v *float64, factor float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	return bench.Number(*v * factor)
+}
+
+func inverse(v *float64, of float64) *float64 {
+	if v == nil || *v <= 0 {
+		return nil
+	}
+	return bench.Number(of / *v)
+}
+
+// values are the metric's in the runs of a cell that count.
+func (m Metric) values(c *bench.Cell) []float64 {
+	var xs []float64
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		if v := m.of(r, c.Load.Clients); v != nil && r.Discarded == "" && r.Error == "" {
+			xs = append(xs, *v)
+		}
+	}
+	return xs
+}
+
+// rate says whether the metric is one that a busy client holds down.
+func (m Metric) rate() bool { return slices.Contains([]Metric{Connections, Requests, Throughput}, m) }

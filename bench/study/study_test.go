@@ -1,0 +1,258 @@
+package study
+
+import (
+	"encoding/csv"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// runnable are the studies that can be run.
+func runnable(t *testing.T) []Study {
+	t.Helper()
+	var all []Study
+	for _, s := range List() {
+		if s.Unavailable == "" {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("no study can be run")
+	}
+	return all
+}
+
+// TestStudiesAreWhole: what a study names is there, its cells are told apart,
+// a quick look has at most 16 of them, and they are among those of the whole.
+func TestStudiesAreWhole(t *testing.T) {
+	for _, s := range List() {
+		if s.Name == "" || s.Title == "" || s.Cite == "" || s.Question == "" {
+			t.Errorf("%q says too little of itself", s.Name)
+		}
+	}
+	for _, s := range runnable(t) {
+		if s.Claimed == "" || s.Held == "" || s.NotRepeated == "" || len(s.Claims) == 0 || len(s.Tables) == 0 || len(s.Published) == 0 {
+			t.Errorf("%s is not complete", s.Name)
+		}
+		full := cells(t, &s, s.Full)
+		quick := cells(t, &s, s.Quick)
+		if len(quick) == 0 || len(quick) > 16 {
+			t.Errorf("%s: a quick look has %d cells", s.Name, len(quick))
+		}
+		for name := range quick {
+			if !full[name] {
+				t.Errorf("%s: only a quick look has %q", s.Name, name)
+			}
+		}
+		for _, table := range s.Tables {
+			for _, key := range append(table.Servers, table.Server) {
+				if s.Server(key) == nil && (key != "" || len(table.Servers) == 0) {
+					t.Errorf("%s: table %s is of %q", s.Name, table.Number, key)
+				}
+			}
+			for _, c := range table.Columns {
+				if s.Load(c.Load) == nil {
+					t.Errorf("%s: table %s has load %q", s.Name, table.Number, c.Load)
+				}
+			}
+		}
+	}
+}
+
+func cells(t *testing.T, s *Study, units []Unit) map[string]bool {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, u := range units {
+		for _, p := range u {
+			if s.Server(p.Server) == nil || s.Load(p.Load) == nil || p.Clients < 1 {
+				t.Errorf("%s: point %+v", s.Name, p)
+			}
+			if name := s.Cell(p); seen[name] {
+				t.Errorf("%s: twice %q", s.Name, name)
+			} else {
+				seen[name] = true
+			}
+		}
+	}
+	return seen
+}
+
+// rows reads a table afresh.
+func rows(t *testing.T, name string) []map[string]string {
+	t.Helper()
+	f, err := os.Open("../published/" + name + ".csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, column := range lines[0] {
+			row[column] = line[i]
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// size is how many figures a study has.
+func size(f Figures) (n int) {
+	for _, m := range f {
+		n += len(m)
+	}
+	return n
+}
+
+func integer(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// same reports a figure that is not that of the table.
+func same(t *testing.T, s *Study, p Point, m Metric, text string) {
+	t.Helper()
+	want, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := s.Published.At(p, m); !ok || got != want {
+		t.Errorf("%s: %s of %+v is %v, %v; the table has %s", s.Name, m, p, got, ok, text)
+	}
+	if !slices.ContainsFunc(s.Tables, func(t Table) bool { return t.Shows(p, m) }) {
+		t.Errorf("%s: no table shows the %s of %+v", s.Name, m, p)
+	}
+}
+
+func TestPublished1996(t *testing.T) {
+	s := webstone1996()
+	all := rows(t, "webstone-1996-shiloh")
+	if len(all) != 608 || size(s.Published) != 608 {
+		t.Fatalf("%d rows, %d figures", len(all), size(s.Published))
+	}
+	for _, r := range all {
+		load := map[string]string{"html": "static", "api": r["mix"] + "-api", "cgi": r["mix"] + "-cgi"}[r["mechanism"]]
+		p := Point{r["server"], load, integer(t, r["clients"])}
+		same(t, &s, p, Metric(r["metric"]), r["value"])
+	}
+}
+
+// TestPublishedConclusions: what a study concludes, its own tables bear out,
+// wherever they have the figure; else the statement would not be the study's.
+func TestPublishedConclusions(t *testing.T) {
+	judged := map[string]int{}
+	for _, s := range runnable(t) {
+		for i := range s.Claims {
+			c := &s.Claims[i]
+			if v := c.Figure.value(tables{&s}); v.Unknown != "" {
+				continue
+			}
+			judged[s.Name]++
+			if out := s.judge(c, tables{&s}); out.Holds == nil || !*out.Holds {
+				t.Errorf("%s: by the study's own tables %q does not hold: %+v", s.Name, c.Text, out)
+			}
+		}
+	}
+	for _, s := range runnable(t) {
+		if judged[s.Name] < 3 {
+			t.Errorf("%s: its tables bear out %d conclusions only", s.Name, judged[s.Name])
+		}
+	}
+}
+
+// The ratios that the study of 1996 itself names.
+func TestAdvantages1996(t *testing.T) {
+	s := webstone1996()
+	for i, want := range map[int]float64{0: 4.5, 1: 2.7, 2: 3.5} {
+		if v := s.Claims[i].Figure.value(tables{&s}); math.Abs(v.Median-want) > .2 {
+			t.Errorf("%s: %v, want %v", s.Claims[i].Text, v.Median, want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	if s, ok := Find("webstone-1996"); !ok || s.Name != "webstone-1996" {
+		t.Errorf("%q, %v", s.Name, ok)
+	}
+	if _, ok := Find("webstone-1896"); ok {
+		t.Error("a study that nobody made")
+	}
+	if s, ok := Find("specweb99-2001"); !ok || !strings.Contains(s.Unavailable, "SPECweb99") {
+		t.Errorf("%q", s.Unavailable)
+	}
+}
+
+// TestWith puts a server of ours, and one elsewhere that has files alone,
+// beside a study's own.
+func TestWith(t *testing.T) {
+	s := webstone1996()
+	before := len(cells(t, &s, s.Quick))
+	grown := s.With(Server{Key: "own epoll", Variant: "epoll"}, Server{Key: "remote x", Variant: "x", Remote: "http://127.0.0.1:1"})
+	after := cells(t, &grown, grown.Quick)
+	if !after["epoll, heavy by CGI, 128 clients"] || !after["x, static, 32 clients"] || after["x, heavy by API, 32 clients"] {
+		t.Errorf("%d cells, then %v", before, after)
+	}
+	if len(cells(t, &s, s.Quick)) != before {
+		t.Error("the study itself has changed")
+	}
+}
+
+func TestPublished1997(t *testing.T) {
+	s := webstone1997()
+	all := rows(t, "webstone-1997-mindcraft-ladder")
+	n := 0
+	for _, r := range all {
+		p := Point{r["server"], r["source"], integer(t, r["clients"])}
+		for _, m := range []Metric{Connections, Throughput, Latency, Errors} {
+			if r[string(m)] != "" {
+				same(t, &s, p, m, r[string(m)])
+				n++
+			}
+		}
+	}
+	if len(all) != 26 || n != size(s.Published) || n < 26*2 {
+		t.Errorf("%d rows with %d figures, of which the study has %d", len(all), n, size(s.Published))
+	}
+	for _, r := range rows(t, "webstone-1997-mindcraft") {
+		if !strings.Contains(strings.Join(s.Notes, " "), r["fact"]+" ("+r["server"]+") "+r["value"]+" "+r["unit"]) {
+			t.Errorf("no note has %v", r)
+		}
+	}
+}
+
+func TestPublished2006(t *testing.T) {
+	s := ab2006()
+	all := rows(t, "ab-2006")
+	n := 0
+	for _, r := range all {
+		for _, column := range []string{"server", "requests", "concurrency", "document_bytes"} {
+			if r[column] == "" {
+				t.Fatalf("no %s in %v", column, r)
+			}
+		}
+		p := Point{r["server"], r["requests"], integer(t, r["concurrency"])}
+		for column, text := range r {
+			switch column {
+			case "server", "requests", "concurrency", "document_bytes":
+			default:
+				same(t, &s, p, Metric(column), text)
+				n++
+			}
+		}
+	}
+	// One is from the study's text.
+	if len(all) != 8 || n != 8*16 || size(s.Published) != n+1 {
+		t.Errorf("%d rows with %d figures, of which the study has %d", len(all), n, size(s.Published))
+	}
+}

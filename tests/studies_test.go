@@ -1,0 +1,60 @@
+package tests
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/experiment"
+	"github.com/weighstone/weighstone/bench/study"
+)
+
+// TestStudies repeats each published study with a few requests of each point:
+// all servers and loads that it names work, and every conclusion is judged or
+// says why not.
+func TestStudies(t *testing.T) {
+	for _, s := range study.List() {
+		if s.Unavailable != "" {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			doc, err := experiment.Run(ctx, s.Name, experiment.Options{
+				Tiny: true, Binary: built.program, Fixtures: built.fixtures, OutDir: dir, Seed: 1, FloorDir: dir,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doc.Verdict == bench.RepliesWrong || doc.Study == nil || len(doc.Study.Conclusions) != len(s.Claims) || len(doc.Study.Summary) != 3 {
+				t.Fatalf("verdict %s, reasons %q, study %+v", doc.Verdict, doc.Reasons, doc.Study)
+			}
+			for _, u := range s.Quick {
+				for _, p := range u {
+					c := s.Find(doc, p)
+					if c == nil {
+						t.Errorf("%q was not run", s.Cell(p))
+						continue
+					}
+					limited := s.Server(p.Server).Limited
+					if want := uint64(2 * p.Clients); c.Runs[0].Requests+c.Metrics.Errors.Total() != want || !limited && c.Runs[0].Requests != want {
+						t.Errorf("%q: %d of %d requests, errors %v", c.Name, c.Runs[0].Requests, want, c.Metrics.Errors)
+					}
+				}
+			}
+			for _, c := range doc.Study.Conclusions {
+				if c.Holds == nil && c.Reason == "" || strings.Contains(c.Reason, "was not run") && !strings.Contains(c.Reason, "WEBrick") {
+					t.Errorf("%q: %+v", c.Text, c)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "result.json")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
