@@ -12,9 +12,10 @@ import (
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
-// TestMaxConns: a connection beyond the limit waits in the queue, and is
-// served when another one ends.
-func TestMaxConns(t *testing.T) {
+// TestOverload: with twice as many connections as there may be, those above wait
+// in the queue, where some of them leave; the others are served when one of the
+// first ends, and when all have ended nothing is left of it.
+func TestOverload(t *testing.T) {
 	const limit = 4
 	onEach(t, func(t *testing.T, e servertest.Engine) {
 		if e.Alone {
@@ -22,14 +23,13 @@ func TestMaxConns(t *testing.T) {
 			return
 		}
 		s, server := suite(t, e, weighstone.Options{Limits: weighstone.Limits{MaxConns: limit}})
-		var taken []*servertest.Client
+		var taken, waiting []*servertest.Client
 		for range limit {
 			c := s.Dial(t)
 			c.Get("/100.html", 200)
 			taken = append(taken, c)
 		}
-		var waiting []*servertest.Client
-		for range 3 {
+		for range limit {
 			c := s.Dial(t)
 			c.Send(servertest.Get("/20k.html"))
 			waiting = append(waiting, c)
@@ -39,11 +39,20 @@ func TestMaxConns(t *testing.T) {
 			t.Errorf("a connection beyond the limit: %d bytes, %v", n, err)
 		}
 		awaitConns(t, server, limit)
-		for i, c := range waiting {
+		waiting[1].Close()
+		waiting[2].Abort()
+		for i, c := range []*servertest.Client{waiting[0], waiting[3]} {
 			taken[i].Get("/100.html", 200) // the others go on meanwhile
 			taken[i].Close()
+			if i > 0 { // what has left may be in front
+				taken[2].Close()
+				taken[3].Close()
+			}
 			c.Want("GET", 200)
+			c.Close()
 		}
+		awaitConns(t, server, 0)
+		s.Dial(t).Get("/100.html", 200)
 	})
 }
 
