@@ -157,6 +157,7 @@ func (d *design) addTable(part string, cells []*cell) {
 	for _, pair := range [][2]string{
 		{"epoll", "nginx"}, {"percore", "nginx"}, {"uring", "epoll"},
 		{"accel", "epoll"}, {"accel", "nginx"}, {"accel", "lighttpd"}, {"accel", "h2o"}, {"accel", "apache-event"},
+		{"event-mpm", "apache-event"},
 		{"threads", subject.FloorName("threads")}, {"thread-pool", subject.FloorName("threads")},
 		{"prefork", subject.FloorName("prefork")},
 	} {
