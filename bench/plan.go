@@ -1,6 +1,10 @@
 package bench
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+
+	"github.com/weighstone/weighstone"
+)
 
 // A Plan says what is asked. It is made once, only read afterwards, and shared
 // by all workers.
@@ -52,6 +56,12 @@ type Ask struct {
 	Class  uint16
 	Expect Expect
 
+	// Last says that no other request follows on the connection. Without
+	// pipelining only.
+	Last bool
+	// Judge looks at the reply for what Expect can't say; nil for nobody.
+	Judge Judge
+
 	// Scratch is where a script can build what it does not have ready; its
 	// capacity survives.
 	Scratch []byte
@@ -72,6 +82,21 @@ type Expect struct {
 	Sum *[sha256.Size]byte
 	// Learn says what the class's first good reply settles for all others.
 	Learn Learn
+}
+
+// A Judge looks at the replies to a script's requests as they come, and learns
+// how each exchange ended. It is called by the worker that uses the script.
+// Nothing that it is given may be kept.
+type Judge interface {
+	// Head is told of the head of a reply, interim ones aside.
+	Head(status int, fields weighstone.Fields)
+	// Body is told of the next bytes of the body, without framing.
+	Body(b []byte)
+	// Right says of a complete reply that is right in all other respects
+	// whether it is.
+	Right() bool
+	// Done is told that the exchange is over, whatever came of it.
+	Done(s *Sample)
 }
 
 // A Learn says how much of what is not known of a reply is taken from the

@@ -29,7 +29,7 @@ func (w *worker) pump(c *client) {
 		}
 		c.issued++
 		before := len(c.out)
-		c.out = w.render.request(c.out, &x.ask, c.issued == most)
+		c.out = w.render.request(c.out, &x.ask, c.issued == most || x.ask.Last)
 		w.counts.sent += uint64(len(c.out) - before)
 		c.rendered++
 	}

@@ -16,6 +16,7 @@ func (w *worker) finish(c *client, view []byte, extra int) {
 	if fault != bench.FaultNone {
 		w.note(c, fault, view, 0)
 	}
+	done, last := w.crossed(c, x), x.ask.Last
 	w.record(c, fault)
 	c.answered++
 	keep := r.keep
@@ -23,11 +24,10 @@ func (w *worker) finish(c *client, view []byte, extra int) {
 		w.counts.kept++
 	}
 	r.reset()
-	done := w.now
 	switch {
 	case fault == bench.FaultMalformed:
 		w.drop(c)
-	case !keep || w.config.PerConn > 0 && c.answered >= w.config.PerConn:
+	case !keep || last || w.config.PerConn > 0 && c.answered >= w.config.PerConn:
 		w.release(c, keep)
 	}
 	w.free(c, done, false)
@@ -48,6 +48,9 @@ func (w *worker) record(c *client, fault bench.Fault) {
 		s.Sent = max(s.First, s.Started)
 	}
 	s.BytesIn, s.Body, s.Status, s.Fault = r.bytes, r.body, r.status, fault
+	if x.ask.Judge != nil {
+		x.ask.Judge.Done(s)
+	}
 	w.tally.Add(s)
 	c.pop()
 }
@@ -90,7 +93,7 @@ func (w *worker) ended(c *client) {
 
 // closedReply finishes a reply that ended with the connection.
 func (w *worker) closedReply(c *client) {
-	done := w.now
+	done := w.crossed(c, c.at(0))
 	fault := w.judge(c, c.at(0))
 	if fault != bench.FaultNone {
 		w.note(c, fault, nil, 0)

@@ -50,6 +50,9 @@ func (w *worker) judge(c *client, x *exchange) bench.Fault {
 	if want := w.wantLength(e, lesson, n); want >= 0 && n >= 0 && n != want {
 		return bench.FaultLength
 	}
+	if x.ask.Judge != nil && !x.ask.Judge.Right() {
+		return bench.FaultContent
+	}
 	if !r.hashing {
 		return bench.FaultNone
 	}

@@ -29,6 +29,20 @@ func (w *worker) free(c *client, done time.Duration, scheduled bool) {
 	w.begin(c, due, at)
 }
 
+// crossed is when the complete reply to x could have crossed the client's line:
+// now, if there is none or it was slow itself.
+func (w *worker) crossed(c *client, x *exchange) time.Duration {
+	if w.config.LineRate == 0 {
+		return w.now
+	}
+	return max(w.now, x.begun+LineTime(c.reply.bytes, w.config.LineRate))
+}
+
+// LineTime is how long so many bytes are on a line of rate bits a second.
+func LineTime(bytes int64, rate int) time.Duration {
+	return time.Duration(float64(bytes) * 8 / float64(rate) * float64(time.Second))
+}
+
 // neverSent is how many requests were due within the run that no place came
 // free for, since the place that was last freed asked: none in a closed loop.
 func (w *worker) neverSent() (n uint64) {

@@ -137,6 +137,9 @@ func (w *worker) take(c *client, b []byte) (rest []byte, done bool, err error) {
 		if r.hashing {
 			r.hash.Write(data)
 		}
+		if judge := c.at(0).ask.Judge; judge != nil {
+			judge.Body(data)
+		}
 	}
 	return b, done, nil
 }
@@ -190,6 +193,9 @@ func (w *worker) begun(c *client, x *exchange) {
 	}
 	if x.ask.Head() {
 		r.stated = statedLength(head)
+	}
+	if x.ask.Judge != nil {
+		x.ask.Judge.Head(head.Status, &head.Fields)
 	}
 	r.hashing = w.hashed(c, x)
 	if r.hashing {

@@ -2,19 +2,19 @@ package plan
 
 import "math/rand/v2"
 
-// A drawer draws indexes by weight in constant time, by Walker's alias method
+// A Drawer draws indexes by weight in constant time, by Walker's alias method
 // in the exact integer form of Vose (IEEE Trans. Software Eng. 17, 1991).
-type drawer struct {
+type Drawer struct {
 	total uint64
 	keep  []uint64 // of total, the part of a column that is its own
 	alias []int    // whose the rest is
 }
 
-// newDrawer takes weights of at least 1 whose sum, times their number, fits
+// NewDrawer takes weights of at least 1 whose sum, times their number, fits
 // into 64 bits.
-func newDrawer(weights []uint64) drawer {
+func NewDrawer(weights []uint64) Drawer {
 	n := uint64(len(weights))
-	d := drawer{keep: make([]uint64, n), alias: make([]int, n)}
+	d := Drawer{keep: make([]uint64, n), alias: make([]int, n)}
 	for _, w := range weights {
 		d.total += w
 	}
@@ -40,7 +40,8 @@ func newDrawer(weights []uint64) drawer {
 	return d
 }
 
-func (d *drawer) draw(r *rand.Rand) int {
+// Draw returns the index of a weight.
+func (d *Drawer) Draw(r *rand.Rand) int {
 	if len(d.keep) == 1 {
 		return 0
 	}

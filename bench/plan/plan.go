@@ -55,7 +55,7 @@ func (o *Options) Validate() error {
 type Plan struct {
 	asks    []bench.Ask // by class
 	classes []bench.Class
-	draw    drawer
+	draw    Drawer
 	first   []uint16 // of each page, its first class; one more at the end
 	seed    uint64
 }
@@ -107,7 +107,7 @@ func newPlan(list *List, base string, o Options, learn bench.Learn) (*Plan, erro
 		return nil, fmt.Errorf("file list %s: expected 1 to %d files, found %d", list.Name, bench.MaxClasses-1, len(p.asks))
 	}
 	p.first = append(p.first, uint16(len(p.asks)))
-	p.draw = newDrawer(weights)
+	p.draw = NewDrawer(weights)
 	return p, nil
 }
 
@@ -149,7 +149,7 @@ type script struct {
 // Next implements bench.Script.
 func (s *script) Next(ask *bench.Ask) {
 	if s.next == s.end {
-		page := s.plan.draw.draw(s.rand)
+		page := s.plan.draw.Draw(s.rand)
 		s.next, s.end = s.plan.first[page], s.plan.first[page+1]
 	}
 	*ask = s.plan.asks[s.next]

@@ -226,7 +226,7 @@ func TestNextAllocatesNothing(t *testing.T) {
 func TestDrawerIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(rapid.Uint64Range(1, maxWeight), 1, 200).Draw(t, "weights")
-		d := newDrawer(weights)
+		d := NewDrawer(weights)
 		got := make([]uint64, len(weights))
 		for i, keep := range d.keep {
 			if keep > d.total {
