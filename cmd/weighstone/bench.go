@@ -20,6 +20,7 @@ type benchCmd struct {
 	Run     benchRunCmd     `cmd:"" default:"withargs" help:"Make experiments."`
 	List    benchListCmd    `cmd:"" help:"List the experiments."`
 	Compare benchCompareCmd `cmd:"" help:"Compare two results: OLD.json NEW.json."`
+	Specweb benchSpecwebCmd `cmd:"" name:"specweb99-style" help:"Judge how many connections a server holds at line speed, and its integrity, under a SPECweb99-style workload."`
 }
 
 type benchRunCmd struct {

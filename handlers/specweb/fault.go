@@ -60,7 +60,7 @@ type culprit struct {
 
 // strikes counts a request that the fault can befall, together with those of all
 // processes, and says whether it does.
-func (c *culprit) strikes(log *postlog.Log) bool { return log.Count()%c.Every == c.Seed%c.Every }
+func (c *culprit) strikes(log *postlog.Log) bool { return (log.Count()+c.Seed)%c.Every == 0 }
 
 // show returns what a visitor is shown.
 func (c *culprit) show(log *postlog.Log, t *rules.Tables, v rules.Visitor, now int64) rules.Showing {

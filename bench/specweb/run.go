@@ -1,0 +1,222 @@
+package specweb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weighstone/weighstone/bench/load"
+	rules "github.com/weighstone/weighstone/fixtures/specweb"
+	"github.com/weighstone/weighstone/internal/proc"
+)
+
+// A Config is what one load is judged with: all knobs of the workload. They
+// stand beside every result.
+type Config struct {
+	URL         string `json:"url"`
+	Connections int    `json:"connections"`
+	Dirs        int    `json:"directories"`
+	// LineRate is in bits a second, 0 for as fast as replies come: then
+	// conformance is not judged by rate.
+	LineRate   int           `json:"line_bits_per_s"`
+	Warmup     time.Duration `json:"warmup_ns"`
+	Duration   time.Duration `json:"duration_ns"` // of an iteration behind its warm-up
+	Iterations int           `json:"iterations"`
+	HTTP10     bool          `json:"http_1_0"`
+	Seed       uint64        `json:"seed"`
+	Users      int           `json:"users"`
+	// Posts, if not 0, ends an iteration when so many are to be expected, in
+	// place of its duration: a test of integrity.
+	Posts   int           `json:"posts"`
+	Timeout time.Duration `json:"timeout_ns"`
+	Workers int           `json:"-"` // of the generator; 0 as it likes
+	CPUs    []int         `json:"-"`
+
+	// Content is that of the set.
+	Content *rules.Set `json:"-"`
+	// Usage returns what the server has used; nil when nobody knows.
+	Usage func() (proc.Usage, error) `json:"-"`
+	// Progress is told of each stage; nil for nobody.
+	Progress func(stage string) `json:"-"`
+}
+
+// An Iteration is one measured stretch.
+type Iteration struct {
+	Conformance *Conformance `json:"conformance"`
+	Integrity   *Integrity   `json:"integrity"`
+	Wrong       int          `json:"wrong_replies"`
+	WrongFirst  []string     `json:"wrong_replies_first"`
+	Rate        float64      `json:"operations_per_s"`
+	CPUMicros   float64      `json:"server_cpu_us_per_request"` // 0 when not known
+	P50, P90    time.Duration
+	P99, Max    time.Duration
+	ClientBusy  float64 `json:"client_busy"` // share of its cores, 0 to 1
+	Interrupted bool    `json:"interrupted"`
+}
+
+// Whole says whether all that was asked of the server's integrity holds.
+func (i *Iteration) Whole() bool { return i.Integrity.Whole() && i.Wrong == 0 }
+
+// Conforms says whether the iteration passes.
+func (i *Iteration) Conforms() bool {
+	return i.Whole() && len(i.Conformance.Reasons) == 0 && !i.Interrupted
+}
+
+// A Result is what came of one load.
+type Result struct {
+	Config     Config      `json:"config"`
+	Iterations []Iteration `json:"iterations"`
+}
+
+// Conforms says whether every iteration passes.
+func (r *Result) Conforms() bool {
+	for i := range r.Iterations {
+		if !r.Iterations[i].Conforms() {
+			return false
+		}
+	}
+	return len(r.Iterations) == r.Config.Iterations
+}
+
+// Whole says whether the server kept its integrity in every iteration.
+func (r *Result) Whole() bool {
+	for i := range r.Iterations {
+		if !r.Iterations[i].Whole() {
+			return false
+		}
+	}
+	return true
+}
+
+// Run makes the iterations of one load. Before the first, each operation is
+// asked once for a file of each class, and must be answered right; that it is
+// not is an error.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	r := &Result{Config: c}
+	if err := c.check(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", rules.Style, err)
+	}
+	for i := range c.Iterations {
+		c.tell("iteration %d of %d, %d connections", i+1, c.Iterations, c.Connections)
+		it, err := c.iterate(ctx, i)
+		if err != nil {
+			return r, fmt.Errorf("%s: iteration %d: %w", rules.Style, i+1, err)
+		}
+		r.Iterations = append(r.Iterations, *it)
+		if it.Interrupted {
+			break
+		}
+	}
+	return r, nil
+}
+
+func (c *Config) tell(format string, args ...any) {
+	if c.Progress != nil {
+		c.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// check asks for each operation on each class of files once.
+func (c *Config) check(ctx context.Context) error {
+	tables, err := c.reset(ctx, 0)
+	if err != nil {
+		return err
+	}
+	p := NewPlan(Draw{Seed: c.Seed, Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: 1})
+	const all = rules.Operations * rules.Classes
+	p.sessions[0].tour = all
+	res, err := load.Run(ctx, load.Config{
+		URL: c.URL, Plan: p, Clients: 1, Requests: all, Keepalive: true, HTTP10: c.HTTP10, Timeout: c.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	log, err := c.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	whole := p.Compare(log)
+	switch {
+	case len(p.complain.all) > 0:
+		return fmt.Errorf("before the start: %s", p.complain.all[0])
+	case res.Bad() > 0:
+		return fmt.Errorf("before the start: %s", res.Offence)
+	case !whole.Whole() || whole.Records != rules.Classes:
+		return fmt.Errorf("before the start: %d POSTs left %d records, %d of them as they should be", whole.Sent, whole.Records, whole.Sent-whole.Lost.N)
+	}
+	return nil
+}
+
+// iterate makes one iteration.
+func (c *Config) iterate(ctx context.Context, n int) (*Iteration, error) {
+	tables, err := c.reset(ctx, n+1)
+	if err != nil {
+		return nil, err
+	}
+	config := load.Config{
+		URL: c.URL, Clients: c.Connections, Keepalive: true, HTTP10: c.HTTP10,
+		LineRate: c.LineRate, Warmup: c.Warmup, Duration: c.Duration, Timeout: c.Timeout, Workers: c.Workers, CPUs: c.CPUs,
+	}
+	draw := Draw{Seed: c.Seed + uint64(n), Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: c.Connections, LineRate: c.LineRate, From: c.Warmup}
+	if c.Posts > 0 {
+		config.Warmup, config.Duration, draw.From = 0, 0, 0
+		config.Requests = max(uint64(c.Connections), requestsFor(c.Posts))
+	} else {
+		draw.Until = c.Warmup + c.Duration
+	}
+	p := NewPlan(draw)
+	config.Plan = p
+	used := c.watch(&config)
+	res, err := load.Run(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	it := p.iteration(res)
+	if cpu, known := used(); known && res.Tally.Done > 0 {
+		it.CPUMicros = float64(cpu.Nanoseconds()) / 1e3 / float64(res.Tally.Done)
+	}
+	if it.Interrupted {
+		it.Integrity = new(Integrity)
+		return it, nil
+	}
+	log, err := c.fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	it.Integrity = p.Compare(log)
+	return it, nil
+}
+
+// watch has a run read the server's clocks when its measured window begins and
+// ends, and returns what says how much CPU that came to.
+func (c *Config) watch(config *load.Config) func() (cpu time.Duration, known bool) {
+	if c.Usage == nil {
+		return func() (time.Duration, bool) { return 0, false }
+	}
+	var before, after proc.Usage
+	var begun, ended error
+	config.Begin = func() { before, begun = c.Usage() }
+	config.End = func() { after, ended = c.Usage() }
+	return func() (time.Duration, bool) { return after.CPU - before.CPU, begun == nil && ended == nil }
+}
+
+// iteration is what the client has seen.
+func (p *Plan) iteration(res *load.Result) *Iteration {
+	it := &Iteration{
+		Conformance: p.Conform(), Rate: res.Rate(), ClientBusy: res.ClientBusy(), Interrupted: res.Interrupted,
+		Wrong: p.complain.n, WrongFirst: p.complain.all, Max: res.Tally.Latency.Max,
+	}
+	it.P50, _ = res.Tally.Latency.Quantile(.5)
+	it.P90, _ = res.Tally.Latency.Quantile(.9)
+	it.P99, _ = res.Tally.Latency.Quantile(.99)
+	return it
+}
+
+// requestsFor is how many requests have at least so many POSTs among them but
+// once in a million times.
+func requestsFor(posts int) uint64 {
+	const share, far = 0.048, 4.8 // standard deviations
+	n := float64(posts) / share
+	return uint64(math.Ceil(n + far*math.Sqrt(n*(1-share)/share)))
+}

@@ -1,0 +1,73 @@
+package tests
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// specwebBench judges a server with the SPECweb99-style workload, and returns
+// what the program said and its status.
+func specwebBench(t *testing.T, flags ...string) (out string, status int) {
+	t.Helper()
+	cmd := exec.Command(built.program, append([]string{"bench", "specweb99-style", "--fixtures", built.fixtures, "--dirs", "1", "--iterations", "1"}, flags...)...)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	b, err := cmd.Output()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(b) + complaints.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestSpecwebFaults: a cache that cheats, also once in a thousand, is caught in a
+// run that tests integrity, and what it does is called by its name; one that
+// does not cheat is not suspected.
+func TestSpecwebFaults(t *testing.T) {
+	const wrongReplies = ` 0 lost, 0 duplicated, 0 reordered, 0 corrupted, 0 foreign; [1-9]\d* replies wrong`
+	for _, c := range []struct{ fault, posts, want string }{
+		{"", "300", `integrity kept`},
+		{"drop-and-duplicate:1000", "1100", ` [1-9]\d* lost, [1-9]\d* duplicated, 0 reordered, 0 corrupted, 0 foreign; 0 replies wrong`},
+		{"stale-ad:1000", "500", wrongReplies},
+		{"mix-users:1000", "500", wrongReplies},
+		{"replay-post:100", "150", ` 0 lost, [1-9]\d* duplicated, 0 reordered, 0 corrupted, 0 foreign; 0 replies wrong`},
+		{"torn-record:100", "150", ` [1-9]\d* lost, 0 duplicated, 0 reordered, [1-9]\d* corrupted, 0 foreign; 0 replies wrong`},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			t.Parallel()
+			flags := []string{"--integrity", "-c", "8", "--variants", "accel", "--posts", c.posts}
+			if c.fault != "" {
+				flags = append(flags, "--fault", c.fault)
+			}
+			out, status := specwebBench(t, flags...)
+			if wrong := c.fault != ""; !regexp.MustCompile(c.want).MatchString(out) || (status == 1) != wrong || strings.Contains(out, "replies-wrong") != wrong {
+				t.Errorf("status %d, want %s in:\n%s", status, c.want, out)
+			}
+		})
+	}
+}
+
+// TestSpecwebBench: a load is judged and its knobs told; a server without the
+// set, and flags that contradict each other, are refused.
+func TestSpecwebBench(t *testing.T) {
+	out, status := specwebBench(t, "-c", "5", "-d", "2s", "--warmup", "500ms", "--line-rate", "4000000", "--http", "1.0", "--variants", "prefork")
+	want := `\ASPECweb99-style: 5 connections (do not )?conform\nserver +prefork\n`
+	knobs := `(?m)^knobs +5 connections, line rate 4000000 bit/s, 1 directories \(5 MB\), 1 x 2s after 500ms of warm-up, HTTP/1.0, 10000 users, seed 1$`
+	if status != 0 || !regexp.MustCompile(want).MatchString(out) || !regexp.MustCompile(knobs).MatchString(out) || !strings.Contains(out, "0 lost, 0 duplicated, 0 reordered, 0 corrupted, 0 foreign; 0 replies wrong") {
+		t.Errorf("status %d:\n%s", status, out)
+	}
+	for _, bad := range [][]string{
+		{"-c", "0"}, {"--dirs", "100001"}, {"--search", "--line-rate", "0"}, {"--search", "--most", "1"},
+		{"--fault", "replay-post:10"}, {"--fault", "replay-post:10", "--variants", "epoll"}, {"--variants", "none"}, {"--subject", "x"},
+	} {
+		if out, status := specwebBench(t, bad...); status != 2 {
+			t.Errorf("%v: status %d: %s", bad, status, out)
+		}
+	}
+	s := serve(t, "epoll")
+	if out, status := specwebBench(t, "--subject", fmt.Sprintf("other=http://%s", s.addr), "--dirs", "2"); status != 1 {
+		t.Errorf("a server with too small a set: status %d: %s", status, out)
+	}
+}
