@@ -74,7 +74,7 @@ func (a *apache) gateways(unequal *[]string) error {
 	}
 	if len(a.hosted()) > 0 {
 		a.load("proxy", "proxy_fcgi")
-		*unequal = append(*unequal, "Apache opens a connection to the application for each request, where ours keeps one to each of its processes")
+		*unequal = append(*unequal, perRequest("Apache"))
 	}
 	return nil
 }

@@ -11,11 +11,8 @@ import (
 func isRoot() bool { return os.Geteuid() == 0 }
 
 func h2o(_ string, s Setup) (Recipe, error) {
-	if s.inside() {
-		return Recipe{}, unable("h2o", "an interpreter of PHP or Perl scripts in its process")
-	}
-	if s.Override {
-		return Recipe{}, unable("h2o", "override files in directories")
+	if err := s.refuse("h2o", ""); err != nil {
+		return Recipe{}, err
 	}
 	r := Recipe{
 		Args:    func(_ int, config string) []string { return []string{"-m", "worker", "-c", config} },
@@ -33,7 +30,7 @@ func h2o(_ string, s Setup) (Recipe, error) {
 	}
 	if s.CGI != "" || len(s.hosted()) > 0 {
 		r.Modules = append(r.Modules, "fastcgi")
-		r.Unequal = append(r.Unequal, "h2o opens a connection to the application for each request, where ours keeps one to each of its processes")
+		r.Unequal = append(r.Unequal, perRequest("h2o"))
 	}
 	return r, nil
 }

@@ -10,11 +10,8 @@ import (
 // linux-sysepoll or poll, the two that the study of 2005 set beside each other.
 func lighttpdOn(handler string) func(string, Setup) (Recipe, error) {
 	return func(_ string, s Setup) (Recipe, error) {
-		if s.inside() {
-			return Recipe{}, unable("lighttpd", "an interpreter of PHP or Perl scripts in its process")
-		}
-		if s.Override {
-			return Recipe{}, unable("lighttpd", "override files in directories")
+		if err := s.refuse("lighttpd", ""); err != nil {
+			return Recipe{}, err
 		}
 		modules := []string{"mod_indexfile"} // the order is that in which they are asked
 		unequal := []string{"lighttpd answers at most 65,535 requests on a kept connection, and closes it then"}
@@ -23,7 +20,7 @@ func lighttpdOn(handler string) func(string, Setup) (Recipe, error) {
 		}
 		if len(s.hosted()) > 0 {
 			modules = append(modules, "mod_fastcgi")
-			unequal = append(unequal, "lighttpd opens a connection to the application for each request, where ours keeps one to each of its processes")
+			unequal = append(unequal, perRequest("lighttpd"))
 		}
 		modules = append(modules, "mod_staticfile")
 		if s.AccessLog != "" {

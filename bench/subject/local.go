@@ -141,7 +141,7 @@ func (l *Local) configure(port int) (name string, err error) {
 		return "", fmt.Errorf("write the configuration: %w", err)
 	}
 	if l.recipe.Prepare != nil {
-		if err := l.recipe.Prepare(l.dir); err != nil {
+		if err := l.recipe.Prepare(port, l.dir); err != nil {
 			return "", fmt.Errorf("prepare the server's files: %w", err)
 		}
 	}

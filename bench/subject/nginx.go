@@ -8,11 +8,8 @@ import (
 // nginx runs as one process without a master while it has one worker: the same
 // loop, and nothing left behind when it is killed.
 func nginx(_ string, s Setup) (Recipe, error) {
-	if s.inside() {
-		return Recipe{}, unable("nginx", "an interpreter of PHP or Perl scripts in its process")
-	}
-	if s.Override {
-		return Recipe{}, unable("nginx", "override files in directories")
+	if err := s.refuse("nginx", ""); err != nil {
+		return Recipe{}, err
 	}
 	r := Recipe{
 		Args:    func(_ int, config string) []string { return []string{"-c", config, "-e", "stderr"} },
@@ -29,7 +26,7 @@ func nginx(_ string, s Setup) (Recipe, error) {
 	}
 	if s.CGI != "" || len(s.hosted()) > 0 {
 		r.Modules = append(r.Modules, "ngx_http_fastcgi")
-		r.Unequal = append(r.Unequal, "nginx opens a connection to the application for each request, where ours keeps one to each of its processes")
+		r.Unequal = append(r.Unequal, perRequest("nginx"))
 	}
 	r.Config = func(port int, dir string) string { return nginxConfig(s, port, dir) }
 	return r, nil

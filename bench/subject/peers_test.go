@@ -72,12 +72,12 @@ func ours(t *testing.T, dir, bin string, probe Probe) (base string) {
 }
 
 // alike looks at paths of two servers with each kind of connection.
-func alike(t *testing.T, base, ours string, keepalive bool, paths map[string]bool) {
+func alike(t *testing.T, base, ours string, keeps Keeps, paths map[string]bool) {
 	t.Helper()
 	ctx := within(t, 60*time.Second)
 	for path, program := range paths {
 		for _, r := range []Request{{path, true, false, program}, {path, false, false, program}, {path, false, true, program}} {
-			if r.Keepalive && !keepalive {
+			if r.Keepalive && !keeps.Connection(program) {
 				continue
 			}
 			want, err := Look(ctx, ours, r)
@@ -168,11 +168,11 @@ func TestPeers(t *testing.T) {
 			}
 			sub := New(here[Recipe](t)(peer.Find(s)), options(t, probe))
 			checkFacts(t, sub)
-			life(t, sub, func(at string) { alike(t, at, base, peer.Keepalive, paths) })
+			life(t, sub, func(at string) { alike(t, at, base, peer.Keeps, paths) })
 			if s.AccessLog == "" {
 				return
 			}
-			if log, err := os.ReadFile(s.AccessLog); err != nil || !strings.Contains(string(log), "GET /100.html HTTP/1.") {
+			if log, err := os.ReadFile(s.AccessLog); err != nil || !strings.Contains(string(log), "/100.html") {
 				t.Errorf("the access log is %q, %v", log, err)
 			}
 		})
@@ -182,7 +182,14 @@ func TestPeers(t *testing.T) {
 // limits are what some servers can't do, by what they say of it, with what to
 // leave out for them.
 func limits() map[string]func(*Setup, map[string]bool) {
-	return map[string]func(*Setup, map[string]bool){}
+	return map[string]func(*Setup, map[string]bool){
+		"FastCGI": func(s *Setup, paths map[string]bool) {
+			s.Apps, s.Scripts = nil, nil
+			for _, p := range []string{"/fcgi-bin/constant", "/hello.php", "/hello.pl"} {
+				delete(paths, p)
+			}
+		},
+	}
 }
 
 func checkFacts(t *testing.T, s *Local) {
@@ -235,7 +242,7 @@ func TestInside(t *testing.T) {
 				t.Errorf("modules are %v", recipe.Modules)
 			}
 			life(t, New(recipe, options(t, probe)), func(at string) {
-				alike(t, at, base, true, map[string]bool{c.path: c.path != "/100.html"})
+				alike(t, at, base, KeepsAll, map[string]bool{c.path: c.path != "/100.html"})
 			})
 		})
 	}

@@ -19,8 +19,8 @@ type Recipe struct {
 	// the server's own files; nil for servers without.
 	Config func(port int, dir string) string
 	// Prepare, if set, makes what else the server needs in that directory
-	// before it is started. Only for recipes with a Config.
-	Prepare func(dir string) error
+	// before it is started on a port. Only for recipes with a Config.
+	Prepare func(port int, dir string) error
 	// Env are variables added to those of this process, for that directory.
 	Env func(dir string) []string
 	// Apps are the applications that the server asks, in the order of their

@@ -106,10 +106,33 @@ func wrapper() (App, error) {
 var ErrMissing = errors.New("not installed")
 
 // ErrUnable says that a server has no way to do what a setup asks for.
-var ErrUnable = errors.New("has no such thing")
+var ErrUnable = errors.New("lacks")
 
 func unable(server, what string) error {
-	return fmt.Errorf("%s %w: %s", server, ErrUnable, what)
+	return fmt.Errorf("%s %w %s", server, ErrUnable, what)
+}
+
+// refuse says that a server can't do what s asks for: it has neither an
+// interpreter nor override files; and, unless it is empty, what it lacks for
+// applications.
+func (s *Setup) refuse(server, forApps string) error {
+	switch {
+	case s.inside():
+		return unable(server, "an interpreter of PHP or Perl scripts in its process")
+	case s.Override:
+		return unable(server, "override files in directories")
+	case forApps != "" && len(s.hosted()) > 0:
+		return unable(server, forApps)
+	}
+	return nil
+}
+
+// perRequest is what real servers have in common: many processes at one socket
+// are asked by connections that end, or a kept one would hold a process idle
+// while others wait.
+func perRequest(server string) string {
+	return server + " opens a connection to the application for each request, where ours keeps one to each of its processes; and it may pass on " +
+		"what a program says in chunks"
 }
 
 // absolute returns s with defaults for its numbers and with absolute paths,
@@ -135,7 +158,11 @@ func (s Setup) absolute() (Setup, error) {
 	if err != nil {
 		return s, fmt.Errorf("set up a server: %w", err)
 	}
-	for _, path := range []string{s.Root, s.CGI} {
+	paths := []string{s.Root, s.CGI, s.AccessLog}
+	for _, x := range s.Scripts {
+		paths = append(paths, x.Dir)
+	}
+	for _, path := range paths {
 		// Such a character would end the path in some configuration.
 		if strings.ContainsAny(path, "\"'\\$;{}\n ") {
 			return s, fmt.Errorf("set up a server: the path %q has a character that configurations take for something else", path)
