@@ -94,6 +94,10 @@ type Route struct {
 	// complete, and must not block itself.
 	Slow    func(in *Request) bool
 	Handler Handler
+	// Elsewhere says that another program has the handler: an engine with
+	// [Options.Handover] gives it the connection, whatever the request is; with
+	// others Handler answers, and the route should wait.
+	Elsewhere bool
 
 	allow string // Methods and OPTIONS as text
 }

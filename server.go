@@ -54,6 +54,24 @@ type Options struct {
 	// Worker is how a process architecture starts its processes; the others
 	// do not look at it.
 	Worker *WorkerCommand
+
+	// Handover, if not nil, gives a connection to another program, when its
+	// next request is for a route that is [Route.Elsewhere]. It returns only
+	// if it could not, with the reason, and the connection is as it was.
+	// Engines look at it that have one connection at a time.
+	Handover func(Handover) error
+
+	// Taken is a connection that another program has handed over: the server
+	// is to begin with it. The same engines look at it.
+	Taken *Handover
+}
+
+// A Handover is a connection on its way from one program to another, at the
+// beginning of a request. It was counted as accepted.
+type Handover struct {
+	Conn     int    // the descriptor, the receiver's from then on
+	Ahead    []byte // what was read of the connection and is not yet answered
+	Answered int    // requests so far
 }
 
 // A WorkerCommand is the program that is each process of a process

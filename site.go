@@ -89,6 +89,8 @@ func (s *Site) Find(x *Exchange) *Route {
 		s.refuse(x, http.StatusNotImplemented)
 	case r == nil:
 		s.refuse(x, http.StatusNotFound)
+	case r.Elsewhere:
+		return r
 	case in.Verb&r.Methods == 0 && in.Verb == OPTIONS:
 		s.answerOptions(x, r.Methods|OPTIONS)
 	case in.Verb&r.Methods == 0:

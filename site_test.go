@@ -163,6 +163,22 @@ func TestFindSettlesWithoutHandler(t *testing.T) {
 	}
 }
 
+// TestFindElsewhere: what the other program would refuse is for it to refuse.
+func TestFindElsewhere(t *testing.T) {
+	site, err := NewSite(1000, Route{Pattern: "/db/", Elsewhere: true, Waits: true, Handler: HandlerFunc(func(*Exchange) {})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"GET", "POST", "DELETE", "OPTIONS"} {
+		var x Exchange
+		x.In.Method, x.In.Target, x.In.Minor = []byte(method), []byte("/%64b/x"), 1
+		x.In.Length, x.In.Fields = 5000, lines{"Expect": "a miracle"}
+		if r := site.Find(&x); r == nil || !r.Elsewhere {
+			t.Errorf("%s is answered %d here", method, x.Out.Status)
+		}
+	}
+}
+
 func TestNewSiteRefuses(t *testing.T) {
 	nop := HandlerFunc(func(*Exchange) {})
 	for want, routes := range map[string][]Route{

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -62,5 +63,29 @@ func TestWalls(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("%d imports seen: the tree was not walked", seen)
+	}
+}
+
+// TestSmallWorker: the program that some architectures start for each connection
+// links none of the large libraries, whose initialisation each start would pay.
+func TestSmallWorker(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/weighstone-worker").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if len(deps) < 100 {
+		t.Errorf("it links %d packages only: %q", len(deps), deps)
+	}
+	for _, dep := range deps {
+		for _, large := range []string{
+			"modernc.org/", "github.com/tetratelabs/wazero", "github.com/yuin/gopher-lua",
+			"github.com/valyala/fasthttp", "github.com/gofiber/", "github.com/alecthomas/kong", "github.com/prometheus/",
+			module + "/bench", module + "/handlers/store", module + "/handlers/script",
+		} {
+			if strings.HasPrefix(dep, large) {
+				t.Errorf("weighstone-worker links %s", dep)
+			}
+		}
 	}
 }

@@ -147,9 +147,9 @@ func (s *server) childless() {
 		left = nil
 		for _, pid := range processes(s.t, s.pid) {
 			for _, child := range children(s.t, pid) {
-				switch programOf(child) {
-				case workerProgram:
-				case helperProgram:
+				switch {
+				case isWorker(child):
+				case isHelper(child):
 					left = append(left, children(s.t, child)...)
 				default:
 					left = append(left, child)

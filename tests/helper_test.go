@@ -17,7 +17,7 @@ func helpersOf(t *testing.T, pid int) (pids []int) {
 	t.Helper()
 	for _, server := range processes(t, pid) {
 		for _, child := range children(t, server) {
-			if programOf(child) == helperProgram {
+			if isHelper(child) {
 				pids = append(pids, child)
 			}
 		}

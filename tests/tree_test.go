@@ -33,26 +33,28 @@ func children(t *testing.T, pid int) []int {
 	return all
 }
 
-// workerProgram is what a worker of a process architecture is called.
-const workerProgram = "weighstone-worker"
-
-// helperProgram is what starts CGI programs at /cgi-helper/.
-const helperProgram = "weighstone-helper"
-
-// isWorker says whether a process is a worker of a process architecture.
+// isWorker says whether a process is a worker of a process architecture: the
+// small program, or the main one in this role.
 func isWorker(pid int) bool {
-	return programOf(pid) == workerProgram
+	program, role := programOf(pid)
+	return program == "weighstone-worker" || program == "weighstone" && role == "worker"
+}
+
+// isHelper says whether a process is what starts CGI programs at /cgi-helper/.
+func isHelper(pid int) bool {
+	program, _ := programOf(pid)
+	return program == "weighstone-helper"
 }
 
 // programOf is the name of the program that a process runs, empty if it has
-// ended.
-func programOf(pid int) string {
-	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	first, _, _ := strings.Cut(string(args), "\x00")
-	if err != nil || first == "" {
-		return ""
+// ended, and its first argument.
+func programOf(pid int) (name, first string) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	args := strings.Split(string(line), "\x00")
+	if err != nil || args[0] == "" {
+		return "", ""
 	}
-	return filepath.Base(first)
+	return filepath.Base(args[0]), args[1]
 }
 
 // processes are those that serve: a process, and its workers if it has any.

@@ -9,7 +9,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/weighstone/weighstone/cgi/helper"
-	"github.com/weighstone/weighstone/cmd/internal/inside"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/servers"
@@ -20,9 +19,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain, helperName: helperMain})
 }
 
-// workerMain is the program of cmd/weighstone-worker with the engines of all.
+// workerMain is the program of cmd/weighstone-worker.
 func workerMain() {
-	if err := worker.Run(os.Args[1:], engines(), inside.Parts, os.Stderr); err != nil {
+	if err := worker.Run(os.Args[1:], worker.Engines(), worker.Elsewhere, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -11,29 +11,34 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
+	"github.com/weighstone/weighstone/servers"
 )
 
-// workerName is the program that process architectures run, beside this one.
+// workerName is the program, beside this one, of the process architectures whose
+// processes have one connection at a time.
 const workerName = "weighstone-worker"
 
-// workerCommand is how the server's processes are started. Engines that the
-// worker does not link are run by this program.
+// workerCommand is how the server's processes are started. Where these have
+// one connection at a time they are a small program, which becomes this one for
+// what it lacks; a loop could not, and is this one from the start.
 func (v *service) workerCommand() (*weighstone.WorkerCommand, error) {
-	app := worker.Application{Site: v.about, AccessLog: v.cmd.accessLog()}
+	main, err := self()
+	if err != nil {
+		return nil, err
+	}
+	app := worker.Application{Site: v.about, AccessLog: v.cmd.accessLog(), Main: main}
 	arg, err := app.Argument()
 	if err != nil {
 		return nil, err
 	}
 	v.started = make(chan struct{})
 	c := &weighstone.WorkerCommand{Args: []string{arg}, Board: v.board.File(), Files: []*os.File{v.posts}, Started: func() { close(v.started) }}
-	engine := v.cmd.Knobs.Engine
-	if engine == "" || worker.Engines()[engine] != nil {
+	if v.variant.Concurrent == servers.Workers {
 		c.Path, err = beside(workerName)
 		return c, err
 	}
-	c.Args = append([]string{"worker"}, c.Args...)
-	c.Path, err = self()
-	return c, err
+	c.Path, c.Args = main, append([]string{"worker"}, c.Args...)
+	return c, nil
 }
 
 // self is the path of this program, as it was called if that is a path.

@@ -34,6 +34,9 @@ func (v *service) assemble() (err error) {
 		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
 	}
 	v.keepHelper()
+	if err := v.about.Apps.Interpreters.Find(); err != nil {
+		return err
+	}
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
 	if v.about.Memory == 0 {
 		v.about.Memory = int64(c.FileMemoryMax)

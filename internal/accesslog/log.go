@@ -138,13 +138,19 @@ func (l *Log) flushInTime() {
 	for {
 		select {
 		case <-tick.C:
-			l.mu.Lock()
-			l.flush()
-			l.mu.Unlock()
+			l.Flush()
 		case <-l.stop:
 			return
 		}
 	}
+}
+
+// Flush writes out what is there, for a process that is about to be another
+// program.
+func (l *Log) Flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flush()
 }
 
 // Reopen writes out what is there and opens the file by its name again, for

@@ -29,6 +29,9 @@ func (f *Flow) answer(data []byte, seen int) (rest []byte, end wire.End) {
 			if !f.flush() {
 				return nil, wire.Closed
 			}
+			if f.machine.Elsewhere() && f.crowd.handover != nil {
+				f.handOver(data)
+			}
 			if data, end = f.exchange(data); end != wire.Keep {
 				return nil, end
 			}
@@ -78,6 +81,15 @@ func (f *Flow) exchange(data []byte) (rest []byte, end wire.End) {
 	f.now = time.Now()
 	// The next exchange may need the buffer that rest lies in.
 	return f.in[:copy(f.in, rest)], end
+}
+
+// handOver gives the connection, of which ahead is to be answered next, to
+// another program in place of this one. It returns only if that fails.
+func (f *Flow) handOver(ahead []byte) {
+	f.slot.Conns[f.state].Add(-1) // the other program will count it
+	err := f.crowd.handover(weighstone.Handover{Conn: f.conn.FD(), Ahead: ahead, Answered: f.peer.Answered})
+	f.slot.Conns[f.state].Add(1)
+	f.crowd.Log.Error("hand a connection to another program", "error", err)
 }
 
 // overdue ends a connection that is over its limit. A client that began a

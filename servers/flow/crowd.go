@@ -27,6 +27,8 @@ type Crowd struct {
 	turn   atomic.Uint64 // of the slots
 	leaves *leaves
 
+	handover func(weighstone.Handover) error // see weighstone.Options; or nil
+
 	draining atomic.Bool
 	ending   chan struct{} // closed when draining is set
 	cut      atomic.Bool   // the drain's time is over
@@ -54,7 +56,8 @@ func NewCrowd(o weighstone.Options, workers int, locked bool) *Crowd {
 	}
 	c := &Crowd{
 		Log: o.Log, config: wire.NewConfig(&o, nil), quota: quota.New(o.Knobs.ConnsPerAddr, o.Log),
-		locked: locked, max: o.Limits.MaxConns, slots: o.Slots, ending: make(chan struct{}), done: make(chan struct{}),
+		locked: locked, max: o.Limits.MaxConns, slots: o.Slots, handover: o.Handover,
+		ending: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.room.L = &c.mu
 	for len(c.slots) < 1 || len(o.Slots) == 0 && len(c.slots) < workers {

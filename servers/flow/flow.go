@@ -64,11 +64,17 @@ func (c *Crowd) NewFlow() *Flow {
 // Serve carries conn through its life and closes it. accepted is when that
 // began.
 func (f *Flow) Serve(conn Conn, peer wire.Peer, accepted time.Time) {
-	f.peer, f.now = peer, accepted
-	f.rested, f.skip = 0, 0
-	f.state = weighstone.StateHead
-	f.deadline = accepted.Add(f.limits.Header)
 	f.slot.Accepted.Add(1)
+	f.GoOn(conn, peer, accepted)
+}
+
+// GoOn is Serve of a connection that another program has accepted and counted,
+// and that begins with a request now.
+func (f *Flow) GoOn(conn Conn, peer wire.Peer, now time.Time) {
+	f.peer, f.now = peer, now
+	f.rested, f.skip = peer.Answered, 0
+	f.state = weighstone.StateHead
+	f.deadline = now.Add(f.limits.Header)
 	f.slot.Conns[f.state].Add(1)
 	end := wire.Closed
 	if f.crowd.join(f, conn) {

@@ -19,6 +19,7 @@ type Config struct {
 	Files     int    // how many descriptors of the application there are
 	FirstFile int    // the first of them
 	Threads   int    // GOMAXPROCS; 0 leaves it
+	Taken     *taken // what another program has begun as this process; nil for a start
 
 	Workers int // of the engine
 	Limits  weighstone.Limits

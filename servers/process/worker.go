@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +22,10 @@ type Worker struct {
 	Board  *scoreboard.Board
 	Files  []*os.File // of weighstone.WorkerCommand.Files
 	slot   *weighstone.Slot
+	taken  *weighstone.Handover // from the program that this process was before; nil for none
+
+	mu   sync.Mutex // held while the master is heeded, and while the process becomes another program
+	said []byte     // what the master has said that goes on to hold
 }
 
 // Inherit takes over what the master has handed on. arg is the last argument
@@ -47,6 +52,11 @@ func Inherit(arg string) (*Worker, error) {
 	for i := range config.Files {
 		w.Files = append(w.Files, os.NewFile(uintptr(config.FirstFile+i), "inherited"))
 	}
+	if config.Taken != nil {
+		if w.taken, err = config.Taken.read(); err != nil {
+			return nil, err
+		}
+	}
 	return w, nil
 }
 
@@ -54,7 +64,7 @@ func Inherit(arg string) (*Worker, error) {
 func (w *Worker) Options(log *slog.Logger, access weighstone.AccessLog) weighstone.Options {
 	return weighstone.Options{
 		Limits: w.Config.Limits, Workers: w.Config.Workers, Knobs: w.Config.Knobs,
-		Log: log, Slots: []*weighstone.Slot{w.slot}, Access: access,
+		Log: log, Slots: []*weighstone.Slot{w.slot}, Access: access, Taken: w.taken,
 	}
 }
 
@@ -66,14 +76,14 @@ func (w *Worker) Run(server weighstone.Server, site *weighstone.Site, reopen fun
 	for i := range listeners {
 		listeners[i] = listenerFD + i
 	}
-	if w.Config.Conn != "" {
+	if w.Config.Conn != "" && w.taken == nil {
 		conn, err := w.conn()
 		if err != nil {
 			return err
 		}
 		listeners = []int{conn}
 	}
-	go obey(server, reopen)
+	go w.obey(server, reopen)
 	if _, err := unix.Write(controlFD, []byte{msgReady}); err != nil {
 		return fmt.Errorf("report to the master: %w", err)
 	}
@@ -105,34 +115,58 @@ func (w *Worker) conn() (int, error) {
 // elastic masters start.
 type retirer interface{ Retire() }
 
-// obey does what the master says. It waits in read(2) itself: the runtime's
+// obey does what the master says. It waits in recv(2) itself: the runtime's
 // poller, in a process that may need it for nothing else, would cost each
-// start six system calls.
-func obey(server weighstone.Server, reopen func()) {
-	ctx, cut := context.WithCancel(context.Background())
-	defer cut()
-	var b [16]byte
+// start six system calls. A message stays in the socket until it is heeded, so
+// that none is lost when this process becomes another program.
+func (w *Worker) obey(server weighstone.Server, reopen func()) {
+	o := &orders{server: server, reopen: reopen}
+	o.ctx, o.cut = context.WithCancel(context.Background())
+	defer o.cut()
+	if w.taken != nil {
+		for _, msg := range w.Config.Taken.Said {
+			w.heed(msg, o)
+		}
+	}
+	var b [1]byte
 	for {
-		n, err := unix.Read(controlFD, b[:])
+		n, _, err := unix.Recvfrom(controlFD, b[:], unix.MSG_PEEK)
 		if err == unix.EINTR {
 			continue
 		}
 		if n <= 0 {
 			os.Exit(1) // the master is dead
 		}
-		for _, msg := range b[:n] {
-			switch msg {
-			case msgRetire:
-				server.(retirer).Retire()
-			case msgDrain:
-				go server.Drain(ctx)
-			case msgCut:
-				cut()
-				go server.Drain(ctx)
-			case msgReopen:
-				reopen()
-				_, _ = unix.Write(controlFD, []byte{msgReopened}) // the next read tells if it fails
-			}
+		w.mu.Lock()
+		if n, _ := unix.Read(controlFD, b[:]); n > 0 {
+			w.heed(b[0], o)
 		}
+		w.mu.Unlock()
 	}
+}
+
+// orders are what a worker's master can ask of it.
+type orders struct {
+	server weighstone.Server
+	reopen func()
+	ctx    context.Context // of the drain
+	cut    func()
+}
+
+// heed carries out one message.
+func (w *Worker) heed(msg byte, o *orders) {
+	switch msg {
+	case msgRetire:
+		o.server.(retirer).Retire()
+	case msgDrain:
+		go o.server.Drain(o.ctx)
+	case msgCut:
+		o.cut()
+		go o.server.Drain(o.ctx)
+	case msgReopen:
+		o.reopen()
+		_, _ = unix.Write(controlFD, []byte{msgReopened}) // the next read tells if it fails
+		return
+	}
+	w.said = append(w.said, msg)
 }

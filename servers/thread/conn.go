@@ -24,6 +24,7 @@ type conn struct {
 	brief  time.Duration // how long a read may wait without the scheduler's knowledge; 0 for not at all
 	armed  time.Duration // SO_RCVTIMEO as it is set; 0 for not known
 	sender bool          // SO_SNDTIMEO is set
+	ahead  []byte        // what another program has read, and is to be read first
 
 	// Bodies may be read by a gateway's goroutine, which must be able to end:
 	// such reads wait in poll(2) for the socket and for wake.
@@ -35,7 +36,7 @@ type conn struct {
 
 // use makes c the connection of a descriptor just accepted.
 func (c *conn) use(fd int) {
-	c.fd, c.armed, c.sender = fd, 0, false
+	c.fd, c.armed, c.sender, c.ahead = fd, 0, false, nil
 }
 
 // free gives back what c keeps from one connection to the next.
@@ -54,6 +55,11 @@ func (c *conn) Close() { sys.Close(c.fd) }
 
 // ReadWithin reads once, in read(2).
 func (c *conn) ReadWithin(p []byte, limit time.Duration) (int, error) {
+	if len(c.ahead) > 0 {
+		n := copy(p, c.ahead)
+		c.ahead = c.ahead[n:]
+		return n, nil
+	}
 	if c.brief > 0 && limit > c.brief {
 		if err := c.arm(c.brief); err != nil {
 			return 0, err

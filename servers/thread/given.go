@@ -14,24 +14,34 @@ type given struct{ server }
 
 // NewGiven makes the server of a process that was started for one connection:
 // Serve gets its descriptor, a blocking one, where others get listening sockets,
-// closes it, and returns.
+// or none if it is Options.Taken; it closes it, and returns.
 func NewGiven(o weighstone.Options) weighstone.Server {
 	g := &given{}
 	g.Crowd = flow.NewCrowd(o, 1, false)
 	g.brief = soleBrief // see NewSole
+	g.taken = o.Taken
 	return g
 }
 
 // Serve carries the connection through its life.
 func (g *given) Serve(conns []int, site *weighstone.Site) error {
 	return g.Run(site, func() error {
+		if g.taken != nil {
+			g.carry(func(w *worker) { w.goOn(g.taken) })
+		}
 		for _, fd := range conns {
-			g.Go(func() {
-				w := g.newWorker()
-				defer w.conn.free()
-				w.serve(arrival{fd: fd, peer: wire.Peer{Local: sys.LocalAddr(fd), Remote: sys.RemoteAddr(fd)}, at: time.Now()})
-			})
+			peer := wire.Peer{Local: sys.LocalAddr(fd), Remote: sys.RemoteAddr(fd)}
+			g.carry(func(w *worker) { w.serve(arrival{fd: fd, peer: peer, at: time.Now()}) })
 		}
 		return nil
+	})
+}
+
+// carry has a worker carry a connection.
+func (g *given) carry(carry func(*worker)) {
+	g.Go(func() {
+		w := g.newWorker()
+		defer w.conn.free()
+		carry(w)
 	})
 }

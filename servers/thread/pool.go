@@ -90,6 +90,7 @@ func PoolSize(workers int, k weighstone.Knobs) Size {
 func NewSole(o weighstone.Options) weighstone.Server {
 	p := sized(flow.NewCrowd(o, 1, false), Size{1, 1, 1})
 	p.brief = soleBrief
+	p.taken = o.Taken
 	return p
 }
 
@@ -144,6 +145,11 @@ func (p *pool) add(l *listener) {
 func (p *pool) work(l *listener) {
 	w := p.newWorker()
 	defer w.conn.free()
+	if p.taken != nil { // the one thread of a sole server is the only one that finds any
+		p.busy(l)
+		w.goOn(p.taken)
+		p.free()
+	}
 	for !p.retired.Load() {
 		a, what := l.accept()
 		switch {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/flow"
+	"github.com/weighstone/weighstone/servers/wire"
 )
 
 // server is an accept policy over a crowd of flows.
@@ -21,6 +23,8 @@ type server struct {
 	open func([]*listener) error
 	// brief is how long a read may wait without the scheduler's knowledge.
 	brief time.Duration
+	// taken is a connection to begin with; nil for none.
+	taken *weighstone.Handover
 }
 
 // Serve accepts and answers until Drain has finished; see [weighstone.Server].
@@ -42,6 +46,15 @@ type worker struct {
 
 func (s *server) newWorker() *worker {
 	return &worker{flow: s.NewFlow(), conn: conn{write: s.Limits().Write, brief: s.brief}}
+}
+
+// goOn carries a connection that another program has begun through the rest of
+// its life.
+func (w *worker) goOn(h *weighstone.Handover) {
+	w.conn.use(h.Conn)
+	w.conn.ahead = h.Ahead
+	peer := wire.Peer{Local: sys.LocalAddr(h.Conn), Remote: sys.RemoteAddr(h.Conn), Answered: h.Answered}
+	w.flow.GoOn(&w.conn, peer, time.Now())
 }
 
 // serve carries a connection through its life.

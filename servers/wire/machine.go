@@ -133,6 +133,10 @@ func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
 	return n, Answered
 }
 
+// Elsewhere says whether another program has the handler of the exchange for
+// which [Machine.Next] has returned Leave.
+func (m *Machine) Elsewhere() bool { return m.route.Elsewhere }
+
 // handle calls the handler. One that panics is answered for with 500: a fault in
 // one exchange must not end the others.
 func (m *Machine) handle() {

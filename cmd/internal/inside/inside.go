@@ -1,7 +1,7 @@
 // Package inside names the mechanisms that run within the process and bring
-// large libraries: documents from a database, scripts and WebAssembly modules. A program that is
-// started often does without: linking them costs each start some 2 ms of CPU,
-// more than all else together.
+// large libraries: documents from a database, scripts and WebAssembly modules. A
+// program that is started often does without: linking them costs each start 1.4
+// of 4.1 ms of CPU.
 package inside
 
 import (

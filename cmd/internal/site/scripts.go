@@ -22,12 +22,32 @@ type Interpreters struct {
 	PHPDir    string // directory of the PHP scripts, or empty
 	PerlHost  string // the program that keeps Perl scripts compiled, or empty
 	PerlDir   string // directory of the Perl scripts, or empty
+
+	PHPPath, PerlPath string // absolute, as [Interpreters.Find] has found them; empty for not here
+}
+
+// Find looks for the interpreters, once for all processes.
+func (i *Interpreters) Find() error {
+	for _, p := range []struct {
+		path    *string
+		program string
+	}{{&i.PHPPath, "php-cgi"}, {&i.PerlPath, "perl"}} {
+		path, err := exec.LookPath(p.program)
+		if err != nil {
+			continue // what needs it is answered 503
+		}
+		if *p.path, err = filepath.Abs(path); err != nil {
+			return fmt.Errorf("find %s: %w", p.program, err)
+		}
+	}
+	return nil
 }
 
 // An Interpreter is a program that scripts need.
 type Interpreter struct {
 	Program string
 	Package string // of Debian, which brings it
+	path    string
 	routes  []string
 	wanted  bool
 }
@@ -35,18 +55,15 @@ type Interpreter struct {
 // List returns the interpreters that are needed.
 func (i Interpreters) List() []Interpreter {
 	return []Interpreter{
-		{"php-cgi", "php-cgi", []string{"/hello.php", "/phpinfo.php"}, i.PHPDir != ""},
-		{"perl", "perl", []string{"/hello.pl", "/perl/"}, i.PerlDir != "" && i.PerlHost != ""},
+		{"php-cgi", "php-cgi", i.PHPPath, []string{"/hello.php", "/phpinfo.php"}, i.PHPDir != ""},
+		{"perl", "perl", i.PerlPath, []string{"/hello.pl", "/perl/"}, i.PerlDir != "" && i.PerlHost != ""},
 	}
 }
 
 // Missing says in a sentence what can't be answered for want of the
 // interpreter; it returns "" if that is here.
 func (i Interpreter) Missing() string {
-	if !i.wanted {
-		return ""
-	}
-	if _, err := exec.LookPath(i.Program); err == nil {
+	if !i.wanted || i.path != "" {
 		return ""
 	}
 	return fmt.Sprintf("%s and %s need %s, which is not here: the Debian package %s brings it", i.routes[0], i.routes[1], i.Program, i.Package)
@@ -84,15 +101,11 @@ func (c *Content) openInterpreters(i Interpreters, o upstream.Options) error {
 		if !it.wanted {
 			continue
 		}
-		path, err := exec.LookPath(it.Program)
-		if err == nil {
-			path, err = filepath.Abs(path)
-		}
-		if err != nil {
+		if it.path == "" {
 			c.gateways = append(c.gateways, &unavailable{it.routes, []byte(it.Missing())})
 			continue
 		}
-		if err := open(path, i, o); err != nil {
+		if err := open(it.path, i, o); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/handlers/status"
@@ -21,6 +23,7 @@ import (
 type Application struct {
 	Site      site.Config
 	AccessLog accesslog.Options // without a name for none
+	Main      string            // path of the main program, which has all that a worker may lack
 }
 
 // Argument renders the application for a worker's command line.
@@ -48,48 +51,82 @@ func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer
 	if len(args) != 2 {
 		return errArguments
 	}
-	var app Application
-	if err := json.Unmarshal([]byte(args[0]), &app); err != nil {
+	l := &life{argument: args[0], log: slog.New(slog.NewTextHandler(stderr, nil))}
+	if err := json.Unmarshal([]byte(l.argument), &l.app); err != nil {
 		return fmt.Errorf("read the application: %w", err)
 	}
-	w, err := process.Inherit(args[1])
-	if err != nil {
+	var err error
+	if l.worker, err = process.Inherit(args[1]); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(stderr, nil))
-	engine := engines[w.Config.Engine]
+	engine := engines[l.worker.Config.Engine]
 	if engine == nil {
-		return fmt.Errorf("this worker has no engine %q", w.Config.Engine)
+		return fmt.Errorf("this worker has no engine %q", l.worker.Config.Engine)
 	}
-	report := func() status.Report { return site.Report(w.Config.Variant, w.Config.Master, w.Board) }
-	if len(w.Files) > 0 {
-		app.Site.PostLog = w.Files[0]
-	}
-	mechanisms, err := parts(app.Site, log)
-	if err != nil {
+	if err := l.assemble(parts); err != nil {
 		return err
 	}
-	content, err := site.New(app.Site, report, log, mechanisms...)
-	if err != nil {
-		return err
-	}
-	var access *accesslog.Log
-	options := w.Options(log, nil)
-	reopen := func() {}
-	if app.AccessLog.Name != "" {
-		if access, err = accesslog.Open(app.AccessLog, stderr, log); err != nil {
+	options := l.worker.Options(l.log, nil)
+	options.Handover = l.handOver
+	if l.app.AccessLog.Name != "" {
+		if l.access, err = accesslog.Open(l.app.AccessLog, stderr, l.log); err != nil {
 			return err
 		}
-		options.Access = access
-		reopen = func() {
-			if err := access.Reopen(); err != nil {
-				log.Error(err.Error())
-			}
-		}
+		options.Access = l.access
 	}
-	err = w.Run(engine(options), content.Site, reopen)
-	if access != nil {
-		err = errors.Join(err, access.Close())
+	err = l.worker.Run(engine(options), l.content.Site, l.reopen)
+	if l.access != nil {
+		err = errors.Join(err, l.access.Close())
 	}
-	return errors.Join(err, content.EndPrograms())
+	return errors.Join(err, l.content.EndPrograms())
+}
+
+// A life is what a worker has while it runs.
+type life struct {
+	argument string // the application, as it came
+	app      Application
+	log      *slog.Logger
+	worker   *process.Worker
+	content  *site.Content
+	access   *accesslog.Log // nil for none
+}
+
+// assemble makes the site.
+func (l *life) assemble(parts Parts) error {
+	w := l.worker
+	if len(w.Files) > 0 {
+		l.app.Site.PostLog = w.Files[0]
+	}
+	mechanisms, err := parts(l.app.Site, l.log)
+	if err != nil {
+		return err
+	}
+	report := func() status.Report { return site.Report(w.Config.Variant, w.Config.Master, w.Board) }
+	l.content, err = site.New(l.app.Site, report, l.log, mechanisms...)
+	return err
+}
+
+// reopen opens the access log again, if there is one.
+func (l *life) reopen() {
+	if l.access == nil {
+		return
+	}
+	if err := l.access.Reopen(); err != nil {
+		l.log.Error(err.Error())
+	}
+}
+
+// handOver makes this process the main program, which goes on with the
+// connection. What the process has begun beside that, it ends first.
+func (l *life) handOver(h weighstone.Handover) error {
+	if err := unix.Access(l.app.Main, unix.X_OK); err != nil {
+		return fmt.Errorf("execute %s: %w", l.app.Main, err)
+	}
+	if l.access != nil {
+		l.access.Flush()
+	}
+	if err := l.content.EndPrograms(); err != nil {
+		l.log.Warn(err.Error())
+	}
+	return l.worker.Become([]string{l.app.Main, "worker", l.argument}, h)
 }
