@@ -20,6 +20,8 @@ type loadCmd struct {
 	URL  string `arg:"" name:"url" help:"What to ask for; with a plan, the base of its relative paths."`
 	Plan string `placeholder:"FILE" help:"A WebStone file list, of 1.x or 2.x. What it names of the built-in content is checked against that."`
 
+	FromLog string `name:"from-log" placeholder:"FILE" help:"Instead of a plan an access log, in the common or combined format: each target that it has answered with 200, as often as there."`
+
 	Clients   *int           `short:"c" placeholder:"10" help:"Connections in use at a time; 10, or as many as there are requests if those are fewer."`
 	Requests  *uint64        `short:"n" placeholder:"N" help:"Requests in all, instead of a duration; with -d, whichever ends first."`
 	Duration  *time.Duration `short:"d" placeholder:"10s" help:"How long; 10s if the number of requests is not given either."`
@@ -70,6 +72,8 @@ func (c *loadCmd) Validate() error {
 	switch {
 	case c.ABCompat && c.Output != "ab":
 		return errors.New("--ab-compatible is for -o ab")
+	case c.Plan != "" && c.FromLog != "":
+		return errors.New("--plan, --from-log: expected one of them")
 	case c.Plan == "" && c.Mix != string(plan.Static):
 		return errors.New("--mix: needs --plan, of whose files some are replaced")
 	case c.Dynamic != "" && c.Mix == string(plan.Static):
@@ -195,10 +199,14 @@ func (c *loadCmd) plan() (*plan.Plan, error) {
 		}
 		o.Body = body
 	}
-	if c.Plan == "" {
+	if c.Plan == "" && c.FromLog == "" {
 		return plan.URL(c.URL, o)
 	}
-	list, err := plan.Open(c.Plan)
+	open := func() (*plan.List, error) { return plan.Open(c.Plan) }
+	if c.FromLog != "" {
+		open = func() (*plan.List, error) { return plan.OpenLog(c.FromLog) }
+	}
+	list, err := open()
 	if err != nil {
 		return nil, err
 	}
