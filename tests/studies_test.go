@@ -22,6 +22,7 @@ func TestStudies(t *testing.T) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for servers to start and end
 			dir := t.TempDir()
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			defer cancel()
@@ -38,7 +39,9 @@ func TestStudies(t *testing.T) {
 				for _, p := range u {
 					c := s.Find(doc, p)
 					if c == nil {
-						t.Errorf("%q was not run", s.Cell(p))
+						if peer := s.Server(p.Server).Peer; peer == "" || !strings.Contains(strings.Join(doc.Reasons, "\n"), peer) {
+							t.Errorf("%q was not run", s.Cell(p))
+						}
 						continue
 					}
 					limited := s.Server(p.Server).Limited
@@ -48,7 +51,7 @@ func TestStudies(t *testing.T) {
 				}
 			}
 			for _, c := range doc.Study.Conclusions {
-				if c.Holds == nil && c.Reason == "" || strings.Contains(c.Reason, "was not run") && !strings.Contains(c.Reason, "WEBrick") {
+				if c.Holds == nil && c.Reason == "" || strings.Contains(c.Reason, "was not run") && !strings.Contains(c.Reason, " itself") {
 					t.Errorf("%q: %+v", c.Text, c)
 				}
 			}

@@ -65,6 +65,7 @@ type Options struct {
 
 	Variants []string // of our servers, instead of the experiment's own choice; beside a study's
 	Subjects []Remote // servers that run already, beside them
+	Peers    []string // real servers that are started here, beside those of a study
 
 	// Refused says of the variants that can't run on this machine why not;
 	// an experiment leaves them out and remarks it.

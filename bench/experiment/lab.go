@@ -85,8 +85,9 @@ func (l *lab) close() {
 }
 
 // stopGrace is how long a server may take to end. Ours give idle connections
-// a second to finish what they have begun.
-const stopGrace = 5 * time.Second
+// a second to finish what they have begun; on a machine with much else to do
+// that has taken more than five.
+const stopGrace = 30 * time.Second
 
 // up returns the base URL of a subject, starting it if it does not run.
 func (l *lab) up(ctx context.Context, s subject.Subject) (string, error) {
@@ -203,19 +204,28 @@ func found(s subject.Setup, names ...string) (recipes []subject.Recipe, remarks 
 
 // remotes makes the subjects that run already.
 func (l *lab) remotes() ([]subject.Subject, error) {
+	var all []subject.Subject
+	for _, r := range l.Subjects {
+		s, err := l.remote(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// remote makes a subject of a server that runs already.
+func (l *lab) remote(r Remote) (subject.Subject, error) {
 	probe, err := l.probe()
 	if err != nil {
 		return nil, err
 	}
-	var all []subject.Subject
-	for _, r := range l.Subjects {
-		s, err := subject.NewRemote(r.Name, r.URL, probe)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, l.note(s))
+	s, err := subject.NewRemote(r.Name, r.URL, probe)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	return l.note(s), nil
 }
 
 // ours makes subjects of the user's variants, else the given ones, and of the

@@ -40,6 +40,9 @@ func beside(o *Options) []study.Server {
 	for _, v := range o.Variants {
 		more = append(more, study.Server{Key: "own " + v, Variant: v})
 	}
+	for _, name := range o.Peers {
+		more = append(more, study.Server{Key: "peer " + name, Peer: name})
+	}
 	for _, r := range o.Subjects {
 		more = append(more, study.Server{Key: "remote " + r.Name, Variant: r.Name, Remote: r.URL})
 	}
@@ -59,23 +62,23 @@ func (l *lab) designStudy(s study.Study) (*design, error) {
 	}
 	d := &design{runs: runs}
 	s = s.With(beside(&l.Options)...)
-	subjects := map[string]subject.Subject{}
+	subjects := map[string]*studied{}
 	for _, u := range s.Units(l.Quick || l.Tiny) {
 		var unit []*cell
 		for _, p := range u {
-			server := s.Server(p.Server)
-			if reason := l.Refused[server.Variant]; reason != "" && server.Remote == "" {
-				d.remark(fmt.Sprintf("%s was not run: %s", server.Label(), reason))
-				continue
-			}
 			if subjects[p.Server] == nil {
-				made, err := l.studySubject(server)
+				made, err := l.studied(s.Server(p.Server))
 				if err != nil {
 					return nil, err
 				}
 				subjects[p.Server] = made
 			}
-			c, err := l.studyCell(&s, p, subjects[p.Server], duration)
+			on := subjects[p.Server]
+			if why := on.refuses(s.Load(p.Load)); why != "" {
+				d.remark(why)
+				continue
+			}
+			c, err := l.studyCell(&s, p, on.subject, duration)
 			if err != nil {
 				return nil, err
 			}
@@ -101,18 +104,64 @@ func (d *design) remark(text string) {
 // logOf is where a study's server writes its access log.
 func (l *lab) logOf(key string) string { return filepath.Join(l.temp, key+".log") }
 
-func (l *lab) studySubject(v *study.Server) (subject.Subject, error) {
-	if v.Remote != "" {
-		probe, err := l.probe()
-		if err != nil {
-			return nil, err
-		}
-		s, err := subject.NewRemote(v.Label(), v.Remote, probe)
-		if err != nil {
-			return nil, err
-		}
-		return l.note(s), nil
+// A studied is a server of a study as a subject, or why it is none.
+type studied struct {
+	subject subject.Subject // nil if it can't be run here
+	why     string          // not, or not by CGI
+}
+
+// refuses says why a load can't be put on the server; empty if it can.
+func (s *studied) refuses(asked *study.Load) string {
+	if s.subject == nil || asked.CGI() {
+		return s.why
 	}
+	return ""
+}
+
+func (l *lab) studied(v *study.Server) (*studied, error) {
+	if reason := l.Refused[v.Variant]; reason != "" && v.Remote == "" && v.Peer == "" {
+		return &studied{why: fmt.Sprintf("%s was not run: %s", v.Label(), reason)}, nil
+	}
+	var out studied
+	var err error
+	switch {
+	case v.Peer != "":
+		return l.studiedPeer(v)
+	case v.Remote != "":
+		out.subject, err = l.remote(Remote{Name: v.Label(), URL: v.Remote})
+	default:
+		out.subject, err = l.studiedVariant(v)
+	}
+	return &out, err
+}
+
+// studiedPeer is a real server with the files and, if it can, CGI programs.
+func (l *lab) studiedPeer(v *study.Server) (*studied, error) {
+	if _, err := subject.FindPeer(v.Peer); err != nil {
+		return &studied{why: err.Error()}, nil
+	}
+	setup := subject.Setup{Root: l.Fixtures, CGI: l.CGIDir}
+	if v.AccessLog {
+		setup.AccessLog = l.logOf(v.Key)
+	}
+	recipes, why, err := found(setup, v.Peer)
+	if err != nil {
+		return nil, err
+	}
+	out := &studied{why: strings.Join(why, "; ")}
+	if len(recipes) == 0 { // it may be CGI alone that it lacks
+		setup.CGI = ""
+		if recipes, _, err = found(setup, v.Peer); err != nil || len(recipes) == 0 {
+			return out, err
+		}
+	}
+	r := recipes[0]
+	r.Name = v.Label()
+	out.subject, err = l.local(r)
+	return out, err
+}
+
+func (l *lab) studiedVariant(v *study.Server) (subject.Subject, error) {
 	flags := append([]string{"--fixtures", l.Fixtures}, v.Flags...)
 	if v.AccessLog {
 		flags = append(flags, "--access-log", l.logOf(v.Key))

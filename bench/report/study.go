@@ -80,6 +80,8 @@ func newStudyPage(s *study.Study, d *bench.Document) *studyPage {
 		switch {
 		case v.Changes != "":
 			out.Published, out.Why = "(changed)", v.Change
+		case v.Peer != "":
+			out.Published, out.Variant = v.Peer, v.Label()
 		case v.Published == "":
 			out.Published = "(beside)"
 		}

@@ -103,6 +103,8 @@ func (s *Study) measured(doc *bench.Document) string {
 	for i := range s.Servers {
 		if v := &s.Servers[i]; v.Published != "" && v.Variant != "" && v.Changes == "" {
 			stand = append(stand, fmt.Sprintf("%s (in place of %s)", v.Variant, v.Published))
+		} else if v.Peer != "" && s.ran(doc, v.Key) {
+			stand = append(stand, v.Label())
 		}
 	}
 	runs := 0
@@ -119,6 +121,18 @@ func (s *Study) measured(doc *bench.Document) string {
 	return text + "."
 }
 
+// ran says whether any point of a server was run.
+func (s *Study) ran(doc *bench.Document, server string) bool {
+	for _, u := range s.Full {
+		for _, p := range u {
+			if p.Server == server && s.Find(doc, p) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // verdict says in a sentence what holds, and by what margin.
 func verdict(all []bench.Conclusion) string {
 	var holds, fails, open []string
@@ -133,14 +147,22 @@ func verdict(all []bench.Conclusion) string {
 			fails = append(fails, short(c))
 		}
 	}
-	text := fmt.Sprintf("Of its %d conclusions %d hold here", len(all), len(holds))
+	text := fmt.Sprintf("Of its %d conclusions %d %s here", len(all), len(holds), agree(len(holds), "holds", "hold"))
 	part := func(of []string) string {
 		if len(of) == 0 {
 			return ""
 		}
 		return " (" + strings.Join(of, "; ") + ")"
 	}
-	return text + part(holds) + fmt.Sprintf(", %d do not", len(fails)) + part(fails) + fmt.Sprintf(", and %d can't be judged", len(open)) + part(open) + "."
+	return text + part(holds) + fmt.Sprintf(", %d %s not", len(fails), agree(len(fails), "does", "do")) + part(fails) + fmt.Sprintf(", and %d can't be judged", len(open)) + part(open) + "."
+}
+
+// agree is a verb for one or for several.
+func agree(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // short is a conclusion with its figure.

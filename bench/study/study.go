@@ -66,11 +66,20 @@ type Server struct {
 	Pause time.Duration
 	// Remote is the URL of a server that runs already.
 	Remote string
+	// Peer is the name of a real server that is started here, if it is
+	// installed, and stands for itself.
+	Peer string
+	// Called is the label, where none of these make one.
+	Called string
 }
 
 // Label is how tables and cells call the server.
 func (s *Server) Label() string {
 	switch {
+	case s.Called != "":
+		return s.Called
+	case s.Peer != "":
+		return s.Peer + " itself"
 	case s.Changes != "":
 		return s.Variant + " with " + s.Change
 	case s.Variant == "":
@@ -168,11 +177,14 @@ func (s *Study) Units(quick bool) []Unit {
 }
 
 // With returns the study with further servers beside its own. Each takes the
-// points that the first server has and it can be asked for: of a server that
-// runs elsewhere it is known only that it has the files.
+// points that the first server has and it can be asked for.
 func (s Study) With(more ...Server) Study {
 	if len(more) == 0 {
 		return s
+	}
+	more = slices.Clone(more)
+	for i := range more {
+		more[i].AccessLog = s.Servers[0].AccessLog && more[i].Remote == ""
 	}
 	s.Full, s.Quick = s.beside(s.Full, more), s.beside(s.Quick, more)
 	s.Servers = slices.Concat(s.Servers, more)
@@ -189,8 +201,7 @@ func (s *Study) beside(units []Unit, more []Server) []Unit {
 				continue
 			}
 			for _, v := range more {
-				l := s.Load(p.Load)
-				if v.Remote == "" || l.Dynamic == "" && l.Place == InFiles {
+				if v.has(s.Load(p.Load)) {
 					grown = append(grown, Point{v.Key, p.Load, p.Clients})
 				}
 			}
@@ -199,6 +210,17 @@ func (s *Study) beside(units []Unit, more []Server) []Unit {
 	}
 	return all
 }
+
+// has says whether a server can be asked for a load: all of ours can, a real
+// one that is started here has the files and CGI programs, and of one that runs
+// already it is known only that it has the files.
+func (s *Server) has(l *Load) bool {
+	files := l.Dynamic == "" && l.Place == InFiles
+	return s.Remote == "" && s.Peer == "" || files || s.Peer != "" && l.CGI()
+}
+
+// CGI says whether some of a load's pages are made by CGI programs.
+func (l *Load) CGI() bool { return strings.HasPrefix(l.Dynamic, "cgi-bin/") }
 
 // points returns a server's points at each load and number of clients.
 func points(server string, loads []string, clients ...int) []Point {

@@ -28,7 +28,7 @@ type benchRunCmd struct {
 	Quick    bool     `help:"Fewer and shorter runs."`
 	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too, and of a study report.html, report.md and result.json."`
 	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice, or beside those of a study."`
-	Subject  []string `sep:"none" placeholder:"NAME=URL" help:"A server that runs already, beside ours."`
+	Subject  []string `sep:"none" placeholder:"NAME[=URL]" help:"A server that runs already, beside ours; without a URL a real one that is started beside those of a study (see weighstone peers)."`
 	Output   string   `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat) or webstone."`
 	LinkMbit float64  `placeholder:"N" help:"The speed of the network, to say what share of it was used."`
 	Fixtures string   `placeholder:"DIR" help:"The content; by default in the user's cache."`
@@ -101,7 +101,14 @@ func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 	}
 	for _, pair := range c.Subject {
 		name, url, found := strings.Cut(pair, "=")
-		if !found || name == "" {
+		if !found {
+			if err := c.checkPeer(name); err != nil {
+				return o, err
+			}
+			o.Peers = append(o.Peers, name)
+			continue
+		}
+		if name == "" {
 			return o, usagef("--subject: expected NAME=URL, but got %q", pair)
 		}
 		o.Subjects = append(o.Subjects, experiment.Remote{Name: name, URL: url})

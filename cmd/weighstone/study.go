@@ -16,6 +16,7 @@ import (
 	"github.com/weighstone/weighstone/bench/load"
 	"github.com/weighstone/weighstone/bench/report"
 	"github.com/weighstone/weighstone/bench/study"
+	"github.com/weighstone/weighstone/bench/subject"
 )
 
 // allStudies is the name that stands for every study that can be run.
@@ -52,6 +53,20 @@ func (c *benchRunCmd) check(s *streams, o experiment.Options) error {
 	}
 	if len(c.Names) > 1 {
 		fmt.Fprintf(s.err, "%d experiments, about %v in all\n", len(c.Names), sum.Round(time.Second))
+	}
+	return nil
+}
+
+// checkPeer says whether a real server can be put beside all that is to be
+// made.
+func (c *benchRunCmd) checkPeer(name string) error {
+	if _, err := subject.FindPeer(name); err != nil {
+		return usageError{err}
+	}
+	for _, e := range c.Names {
+		if _, ok := study.Find(e); !ok {
+			return usagef("--subject %s: real servers are started beside those of a study; beside %s goes NAME=URL", name, e)
+		}
 	}
 	return nil
 }
