@@ -14,6 +14,9 @@ type Knobs struct {
 	// Queue is how many accepted connections may wait for a worker.
 	Queue int
 
+	// Helpers is how many threads read what the loops must not wait for.
+	Helpers int
+
 	// AcceptBatch is how many connections are taken each time that the
 	// listening socket is ready; negative for all there are.
 	AcceptBatch int

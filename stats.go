@@ -33,6 +33,7 @@ type Slot struct {
 	Refused   atomic.Uint64           // connections closed at accept: their address had its number
 	Requests  atomic.Uint64           // requests answered, whatever the answer
 	Cached    atomic.Uint64           // of these, those answered from a cache of replies
+	Fetched   atomic.Uint64           // reads that helpers made of files, since the bytes were not in memory
 	Responses [6]atomic.Uint64        // by hundreds of the status: [2] is 2xx
 	BytesSent atomic.Uint64           // head and body, in bytes
 	Waits     atomic.Uint64           // returns of a loop's wait; 0 where there is no loop
@@ -75,6 +76,7 @@ type Stats struct {
 	Refused   uint64
 	Requests  uint64
 	Cached    uint64
+	Fetched   uint64
 	Responses [6]uint64 // by hundreds of the status
 	BytesSent uint64
 	Waits     uint64 // of the loops, 0 without one
@@ -93,6 +95,7 @@ func Sum(slots []*Slot) Stats {
 		st.Refused += s.Refused.Load()
 		st.Requests += s.Requests.Load()
 		st.Cached += s.Cached.Load()
+		st.Fetched += s.Fetched.Load()
 		for i := range s.Responses {
 			st.Responses[i] += s.Responses[i].Load()
 		}

@@ -126,23 +126,23 @@ func common() []string {
 
 // ofLoops are the knobs of every event loop, ofEpoll those of one that waits by
 // epoll.
-func ofLoops(more ...string) []string {
-	return append(more,
-		acceptBatch,
-		"--send: how files leave: write (read and written), sendfile, cork (head and body in calls of their own, between TCP_CORK), mmap (written from a mapping)",
+func ofLoops(more ...string) []string { return append(more, acceptBatch, send) }
+
+func ofEpoll(more ...string) []string { return append(waitingByEpoll(more...), send) }
+
+// waitingByEpoll are those of an event loop whose files leave in a way of its own.
+func waitingByEpoll(more ...string) []string {
+	return append(more, acceptBatch,
+		"--edge: each readiness is told once (EPOLLET); accept, read and write go on until they would block",
+		"--epoll-ctl: change (one call when what is waited for changes), or naive (one at every change of a connection's state, as in 2005)",
 	)
 }
 
-func ofEpoll(more ...string) []string {
-	return ofLoops(append(more,
-		"--edge: each readiness is told once (EPOLLET); accept, read and write go on until they would block",
-		"--epoll-ctl: change (one call when what is waited for changes), or naive (one at every change of a connection's state, as in 2005)",
-	)...)
-}
-
-const acceptBatch = "--accept-batch: N or all: connections taken at one event (64)"
-
-const pin = "--pin: each loop has a thread that is bound to a core of its own"
+const (
+	acceptBatch = "--accept-batch: N or all: connections taken at one event (64)"
+	send        = "--send: how files leave: write (read and written), sendfile, cork (head and body in calls of their own, between TCP_CORK), mmap (written from a mapping)"
+	pin         = "--pin: each loop has a thread that is bound to a core of its own"
+)
 
 // table holds the rows, with the knobs that each has of its own.
 func table() []Variant {
@@ -217,6 +217,17 @@ func table() []Variant {
 			PerCore:    true,
 			Acceptor:   true,
 			New:        loop.NewReactors,
+		},
+		{
+			Name: "amped", Family: Event,
+			Accept: "the loop that will serve it", Dispatch: "epoll; helper threads for files that are not in memory", Concurrency: "a state in the loop's table",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Flash (1999)", "nginx (2015, with aio threads)", "Squid (1999, with diskd)"},
+			Knobs: waitingByEpoll("--workers: loops, a SO_REUSEPORT listener for each", pin,
+				"--exclusive: all loops wait on one listening socket, and one is woken (EPOLLEXCLUSIVE)",
+				fmt.Sprintf("--helpers: threads that read files, by default %d", loop.DefaultHelpers)),
+			Procs: func(_ int, k weighstone.Knobs) int { return loop.HelpersOf(k) },
+			New:   loop.NewAmped,
 		},
 		{
 			Name: "accel", Family: Event,

@@ -110,6 +110,11 @@ func architectures() []architecture {
 			held:    waiting{"accept": 0, "read": 0, "write": 0, "loop": 1},
 		},
 		{
+			variant: "amped", flags: []string{"--helpers", "3"},
+			alone: waiting{"accept": 0, "read": 0, "write": 0, "epoll": some, "helper in futex": 3},
+			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some, "helper in futex": 3},
+		},
+		{
 			variant: "poll",
 			alone:   waiting{"accept": 0, "read": 0, "write": 0, "poll": 1},
 			held:    waiting{"accept": 0, "read": 0, "write": 0, "poll": 1},
@@ -227,6 +232,9 @@ func (w waiting) add(t *testing.T, pid int) {
 		}
 		if name := anyCalls[call]; name != "" {
 			w[name]++
+			if comm := nameOf(thread); comm != "" {
+				w[comm+" in "+name]++
+			}
 		}
 		fd, err := strconv.ParseUint(words[1], 0, 64)
 		if anyCalls[call] == "epoll" && err == nil && hasSocket(pid, fd) {
@@ -236,6 +244,17 @@ func (w waiting) add(t *testing.T, pid int) {
 			w[name]++
 		}
 	}
+}
+
+// nameOf returns the name that a server gave to the thread with this file, empty
+// for the program's own.
+func nameOf(syscall string) string {
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(syscall), "comm"))
+	name := strings.TrimSpace(string(b))
+	if err != nil || strings.HasPrefix(name, "weighstone") {
+		return ""
+	}
+	return name
 }
 
 // isSocket says whether a descriptor of a process is a socket.

@@ -113,7 +113,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		recipes = append(recipes, subject.Floor(program, filepath.Join(root, file), false))
 	}
-	for _, name := range l.variants("accel", "percore", "reactors", "uring", "epoll", "poll", "select", "threads", "thread-pool", "acceptor-queue", "event-mpm", "prefork", "goroutine", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "reactors", "uring", "epoll", "amped", "poll", "select", "threads", "thread-pool", "acceptor-queue", "event-mpm", "prefork", "goroutine", "fasthttp", "fiber", "nethttp") {
 		if reason := l.Refused[name]; reason != "" {
 			d.remarks = append(d.remarks, reason)
 			continue
@@ -121,6 +121,9 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		all := slices.Concat([]string{"--fixtures", l.Fixtures}, flags)
 		if name == "prefork" { // as many processes as its floor has, from the start
 			all = append(all, "--workers", "64", "--min-workers", "64", "--min-spare", "1")
+		}
+		if name == "amped" { // or it would be epoll: the file in the program's memory, not the kernel's
+			all = append(all, "--file-cache", "descriptor")
 		}
 		recipes = append(recipes, subject.Weighstone(l.Binary, name, all...))
 	}

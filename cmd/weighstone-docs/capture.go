@@ -109,13 +109,16 @@ func render(variant, log string, parts []titled) (string, error) {
 var readyLine = regexp.MustCompile(`^weighstone \S+ ready http://(\S+) pid (\d+)\n$`)
 
 // sizes are the flags by which a variant has as few workers as it can, and
-// starts no other meanwhile.
+// starts no other meanwhile; and what it takes to see what it is about.
 func sizes(variant string) []string {
 	switch variant {
 	case "prefork": // two, since a kept connection holds one
 		return []string{"--workers", "2", "--max-workers", "2"}
 	case "fork", "inetd":
 		return nil
+	}
+	if variant == "amped" { // or a file would be in the program's memory, not the kernel's
+		return []string{"--workers", "1", "--file-cache", "descriptor"}
 	}
 	return []string{"--workers", "1"}
 }

@@ -24,6 +24,7 @@ type knobFlags struct {
 	MaxWorkers      int    `placeholder:"N" help:"Largest number of workers of a pool."`
 	MinSpare        int    `placeholder:"N" help:"Idle workers of a pool of processes below which more are started."`
 	MaxSpare        int    `placeholder:"N" help:"Idle workers of a pool of processes above which one after another ends."`
+	Helpers         int    `placeholder:"N" help:"Threads that read what the loops must not wait for."`
 	Queue           int    `placeholder:"N" help:"Accepted connections that may wait for a worker."`
 	KeepAlive       bool   `default:"true" negatable:"" help:"Keep connections after a reply."`
 	RequestsPerConn int    `placeholder:"N" help:"Close each connection after so many requests."`
@@ -51,6 +52,7 @@ func (k *knobFlags) set() []string {
 		{"--max-workers", k.MaxWorkers != 0},
 		{"--min-spare", k.MinSpare != 0},
 		{"--max-spare", k.MaxSpare != 0},
+		{"--helpers", k.Helpers != 0},
 		{"--queue", k.Queue != 0},
 		{"--no-keep-alive", !k.KeepAlive},
 		{"--requests-per-conn", k.RequestsPerConn != 0},
@@ -98,7 +100,7 @@ func (k *knobFlags) knobs() weighstone.Knobs {
 		closeAfter = 1
 	}
 	return weighstone.Knobs{
-		MinWorkers: k.MinWorkers, MaxWorkers: k.MaxWorkers, MinSpare: k.MinSpare, MaxSpare: k.MaxSpare, Queue: k.Queue,
+		MinWorkers: k.MinWorkers, MaxWorkers: k.MaxWorkers, MinSpare: k.MinSpare, MaxSpare: k.MaxSpare, Queue: k.Queue, Helpers: k.Helpers,
 		CloseAfter: closeAfter, ConnsPerAddr: k.ConnsPerAddr,
 		AcceptBatch: int(k.AcceptBatch), EdgeTriggered: k.Edge, NaiveControl: k.EpollCtl == "naive",
 		Exclusive: k.Exclusive, Pin: k.Pin, Engine: k.Engine,

@@ -59,7 +59,7 @@ func (c *serveCmd) Validate() error {
 	for name, bad := range map[string]bool{
 		"--workers": c.Workers < 0, "--backlog": c.Backlog < 0, "--max-conns": c.MaxConns < 0,
 		"--requests-per-conn": c.Knobs.RequestsPerConn < 0, "--conns-per-addr": c.Knobs.ConnsPerAddr < 0,
-		"--min-workers": c.Knobs.MinWorkers < 0, "--max-workers": c.Knobs.MaxWorkers < 0, "--queue": c.Knobs.Queue < 0,
+		"--min-workers": c.Knobs.MinWorkers < 0, "--max-workers": c.Knobs.MaxWorkers < 0, "--queue": c.Knobs.Queue < 0, "--helpers": c.Knobs.Helpers < 0,
 		"--min-spare": c.Knobs.MinSpare < 0, "--max-spare": c.Knobs.MaxSpare < 0,
 		"--drain": c.Drain < 0, "--max-header": c.MaxHeader < 1,
 		"--file-memory": c.FileMemory < 1, "--file-memory-max": c.FileMemoryMax < 1,
@@ -245,6 +245,9 @@ func (v *service) schedule() int {
 		workers = max(workers, 1)
 		if v.variant.Blocks || v.variant.Acceptor {
 			runtime.GOMAXPROCS(max(cores, workers+1))
+		}
+		if v.variant.Procs != nil {
+			runtime.GOMAXPROCS(cores + v.variant.Procs(workers, v.cmd.Knobs.knobs()))
 		}
 		return workers
 	}

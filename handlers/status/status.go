@@ -52,6 +52,7 @@ type document struct {
 	Refused     uint64            `json:"refused"` // connections beyond --conns-per-addr
 	Requests    uint64            `json:"requests"`
 	Cached      uint64            `json:"cached"`    // requests answered from a cache of replies
+	Fetched     uint64            `json:"fetched"`   // reads of files that helpers made
 	Responses   map[string]uint64 `json:"responses"` // by class: "2xx"
 	BytesSent   uint64            `json:"bytes_sent"`
 	Waits       *uint64           `json:"waits"`  // of the event loops; null without one
@@ -66,7 +67,7 @@ func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
 	d := document{
 		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts, Fault: r.Fault,
 		Connections: map[string]int64{}, Responses: map[string]uint64{},
-		Accepted: r.Stats.Accepted, Refused: r.Stats.Refused, Requests: r.Stats.Requests, Cached: r.Stats.Cached,
+		Accepted: r.Stats.Accepted, Refused: r.Stats.Refused, Requests: r.Stats.Requests, Cached: r.Stats.Cached, Fetched: r.Stats.Fetched,
 		BytesSent: r.Stats.BytesSent, Workers: r.Stats.Workers,
 	}
 	if !r.Started.IsZero() {

@@ -22,7 +22,7 @@ type collector struct {
 
 	connections, workers, info                                *prometheus.Desc
 	accepted, requests, responses, sent, waits, events, again *prometheus.Desc
-	refused, cached                                           *prometheus.Desc
+	refused, cached, fetched                                  *prometheus.Desc
 }
 
 func newCollector(facts func() Facts) *collector {
@@ -37,6 +37,7 @@ func newCollector(facts func() Facts) *collector {
 		accepted:    desc("connections_accepted_total", "Connections accepted."),
 		refused:     desc("connections_refused_total", "Connections closed at accept, since their address had its number."),
 		cached:      desc("requests_cached_total", "Requests answered from a cache of replies."),
+		fetched:     desc("file_reads_fetched_total", "Reads of files that helpers made, since the bytes were not in memory."),
 		requests:    desc("requests_total", "Requests answered, whatever the answer."),
 		responses:   desc("responses_total", "Responses by the class of their status.", "class"),
 		sent:        desc("sent_bytes_total", "Bytes sent, heads and bodies."),
@@ -67,6 +68,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	send(c.accepted, counter, float64(f.Stats.Accepted))
 	send(c.refused, counter, float64(f.Stats.Refused))
 	send(c.cached, counter, float64(f.Stats.Cached))
+	send(c.fetched, counter, float64(f.Stats.Fetched))
 	send(c.requests, counter, float64(f.Stats.Requests))
 	send(c.sent, counter, float64(f.Stats.BytesSent))
 	send(c.waits, counter, float64(f.Stats.Waits))

@@ -20,6 +20,23 @@ func Read(fd int, b []byte) (n int, errno unix.Errno) {
 	}
 }
 
+// ReadCached reads of a file what is in memory, from offset on (preadv2(2),
+// RWF_NOWAIT). EAGAIN says that the first byte is not, EOPNOTSUPP that the file
+// system can't tell; n is 0 at the end of the file.
+func ReadCached(fd int, b []byte, offset int64) (n int, errno unix.Errno) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	iov := unix.Iovec{Base: &b[0]}
+	iov.SetLen(len(b))
+	for {
+		r, _, e := unix.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&iov)), 1, uintptr(offset), uintptr(offset>>32), unix.RWF_NOWAIT)
+		if e != unix.EINTR {
+			return result(r, e)
+		}
+	}
+}
+
 // Send writes to a socket what it takes at once (send(2), MSG_DONTWAIT), without
 // SIGPIPE. So it does not block on a blocking one either.
 func Send(fd int, b []byte) (n int, errno unix.Errno) {

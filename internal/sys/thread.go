@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,4 +71,15 @@ func ThreadWaited() time.Duration {
 		return 0
 	}
 	return time.Duration(ns)
+}
+
+// NameThread names the calling thread, which its goroutine must have locked, for
+// ps and top, and returns what it was called before (prctl(2), PR_SET_NAME). The
+// kernel keeps 15 bytes.
+func NameThread(name string) (before string) {
+	var old, b [16]byte
+	unix.RawSyscall(unix.SYS_PRCTL, unix.PR_GET_NAME, uintptr(unsafe.Pointer(&old[0])), 0)
+	copy(b[:15], name)
+	unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0)
+	return unix.ByteSliceToString(old[:])
 }

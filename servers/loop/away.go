@@ -9,12 +9,21 @@ import (
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
-// A returned connection comes back from the goroutine that served it.
+// A returned connection comes back from whoever had it.
 type returned struct {
 	c    *conn
-	rest []byte // of the next request
+	from who
+	rest []byte // of the next request; from a helper, what it has read
 	end  wire.End
 }
+
+// A who is one that a connection comes back from.
+type who uint8
+
+const (
+	goroutine who = iota // that served an exchange
+	helper               // that read of its file; the descriptor stayed the loop's
+)
 
 // lend gives c to a goroutine for one exchange that may wait: descriptor, the
 // bytes read and all. The loop only watches whether the client leaves.
@@ -61,7 +70,7 @@ func (l *loop) giveBack(r returned) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		sys.Close(r.c.fd)
+		r.free()
 		return
 	}
 	l.back = append(l.back, r)
@@ -94,21 +103,38 @@ func (l *loop) takeBack() {
 	for i := range l.working {
 		r := l.working[i]
 		l.working[i] = returned{}
-		r.c.gone, r.c.lent = nil, false
-		r.c.served = r.c.served || r.c.peer.Answered > 0
-		switch r.end {
-		case wire.Keep:
-			l.answer(r.c, r.rest, 0)
-		case wire.Linger:
-			r.c.closing, r.c.linger = true, true
-			l.finish(r.c)
-		case wire.Abort:
-			l.reset(r.c)
-		case wire.Closed:
-			l.destroy(r.c)
+		switch r.from {
+		case goroutine:
+			r.c.gone, r.c.lent = nil, false
+			r.c.served = r.c.served || r.c.peer.Answered > 0
+			l.goOn(r.c, r.rest, r.end)
+		case helper:
+			l.fetched(r.c, r.rest)
 		}
 	}
 	if !l.accepting && l.retry.IsZero() && (l.acceptor != nil || l.crew != nil) && !l.full() {
 		l.resume()
+	}
+}
+
+// goOn goes on with a connection on which an exchange has ended.
+func (l *loop) goOn(c *conn, rest []byte, end wire.End) {
+	switch end {
+	case wire.Keep:
+		l.answer(c, rest, 0)
+	case wire.Linger:
+		c.closing, c.linger = true, true
+		l.finish(c)
+	case wire.Abort:
+		l.reset(c)
+	case wire.Closed:
+		l.destroy(c)
+	}
+}
+
+// free closes the descriptor of a connection that nobody takes back.
+func (r *returned) free() {
+	if r.from != helper {
+		sys.Close(r.c.fd)
 	}
 }

@@ -27,6 +27,8 @@ type conn struct {
 	rest    wire.Rest // what follows out
 	mapping []byte    // of the file that rest shows, if it is sent by mmap
 	corked  bool      // TCP_CORK is set
+	cold    bool      // the next bytes of rest's file are not in memory
+	away    bool      // a helper reads them; the dispatcher does not watch c meanwhile
 	skip    int64     // bytes of an unread body to drop before the next request
 
 	closing bool // no further request: close when the output is gone

@@ -83,8 +83,8 @@ func (l *loop) cutOff() {
 func (l *loop) end() {
 	l.mu.Lock()
 	l.ended = true
-	for _, r := range l.back {
-		sys.Close(r.c.fd)
+	for i := range l.back {
+		l.back[i].free()
 	}
 	arrived := l.arrived
 	l.back, l.arrived = nil, nil

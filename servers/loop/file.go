@@ -72,7 +72,7 @@ func (l *loop) sendFile(c *conn) unix.Errno {
 	r := &c.rest
 	var n int
 	var errno unix.Errno
-	if l.knobs.Send == weighstone.SendWrite {
+	if l.knobs.Send == weighstone.SendWrite || l.fetchers != nil {
 		n, errno = l.copyFile(c)
 	} else {
 		n, errno = sys.Sendfile(c.fd, int(r.File.Fd()), &r.Offset, int(min(r.Length, sendfileStep)))
@@ -100,8 +100,15 @@ func (l *loop) copyFile(c *conn) (n int, errno unix.Errno) {
 		l.piece = make([]byte, writeStep)
 	}
 	piece := l.piece[:min(r.Length, writeStep)]
-	have, err := r.File.ReadAt(piece, r.Offset)
-	if have == 0 && err != nil {
+	var have int
+	if l.fetchers != nil {
+		if have, errno = l.readNow(c, piece); errno != 0 {
+			return 0, errno
+		}
+	} else {
+		have, _ = r.File.ReadAt(piece, r.Offset)
+	}
+	if have == 0 {
 		return 0, unix.EIO
 	}
 	n, errno = sys.Send(c.fd, piece[:have])

@@ -10,6 +10,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/quota"
+	"github.com/weighstone/weighstone/servers/stage"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -28,15 +29,17 @@ type loop struct {
 	slot      *weighstone.Slot
 	limits    weighstone.Limits
 	log       *slog.Logger
-	quota     *quota.Quota // of all loops
-	acceptor  *acceptor    // has what the loop accepts; nil: the loop keeps that
-	source    *loop        // accepts for this one; nil for none
-	crew      Crew         // reads and answers in the loop's place; nil: the loop does
-	helpers   *sync.Pool   // of *wire.Server, for the exchanges that may wait
+	quota     *quota.Quota        // of all loops
+	acceptor  *acceptor           // has what the loop accepts; nil: the loop keeps that
+	source    *loop               // accepts for this one; nil for none
+	crew      Crew                // reads and answers in the loop's place; nil: the loop does
+	helpers   *sync.Pool          // of *wire.Server, for the exchanges that may wait
+	fetchers  *stage.Stage[fetch] // read files for all loops; nil where the loops do it
 
 	now   time.Time // of the last wait's end
 	conns []*conn   // by descriptor
 	count int
+	away  int // connections for which helpers are reading
 	lists [weighstone.NumStates]list
 
 	accepting bool
@@ -100,7 +103,7 @@ func (l *loop) run() error {
 	}
 	l.resume()
 	for {
-		events, err := l.io.wait(l.timeout(), l.crew == nil && l.lists[weighstone.StateHandler].first != nil)
+		events, err := l.io.wait(l.timeout(), l.shares())
 		if err != nil {
 			return err
 		}
@@ -113,4 +116,10 @@ func (l *loop) run() error {
 			return nil
 		}
 	}
+}
+
+// shares says that others work for the loop's connections, goroutines or
+// helpers: waiting should leave them the processor at once.
+func (l *loop) shares() bool {
+	return l.away > 0 || l.crew == nil && l.lists[weighstone.StateHandler].first != nil
 }

@@ -78,6 +78,10 @@ func (r *reactor) handle(fd int) {
 
 // step makes the call that the state of c asks for.
 func (r *reactor) step(c *conn) {
+	if c.away { // an edge that was told before
+		c.blocked = true
+		return
+	}
 	switch c.state {
 	case weighstone.StateHandler:
 		r.l.clientGone(c)

@@ -18,6 +18,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/quota"
+	"github.com/weighstone/weighstone/servers/stage"
 	"github.com/weighstone/weighstone/servers/wire"
 )
 
@@ -77,6 +78,15 @@ func NewAccel(o weighstone.Options) weighstone.Server {
 	return newServer(o, kind{transport: react(newEpoll), epoll: true, cache: cacheBudget})
 }
 
+// NewAmped makes a server as NewEpoll does, whose loops never wait for a file:
+// what is not in memory is read by Knobs.Helpers threads, 0 for
+// [DefaultHelpers] (asymmetric multi-process event-driven, Pai, Druschel and
+// Zwaenepoel 1999).
+func NewAmped(o weighstone.Options) weighstone.Server {
+	o.Knobs.Send = weighstone.SendAny
+	return newServer(o, kind{transport: react(newEpoll), epoll: true, helpers: HelpersOf(o.Knobs)})
+}
+
 // cacheBudget is what the caches of a server take together, in bytes: as much
 // as the files in memory.
 const cacheBudget = 64 << 20
@@ -95,6 +105,7 @@ type kind struct {
 	cache       int  // bytes for replies kept in front of the routes, of all loops; 0 for none
 	acceptor    bool // one more loop accepts for the others
 	crew        Crew // reads and answers in the loops' place; nil: they do
+	helpers     int  // threads that read files; 0 for none: the loops do
 }
 
 // react makes reactors of a kind of dispatcher.
@@ -115,7 +126,9 @@ type server struct {
 	cores   []int // where the loops are pinned, in turn; none if they are not
 	quota   *quota.Quota
 	slots   []*weighstone.Slot
-	done    chan struct{} // closed when Serve returns
+	fetch   *stage.Stage[fetch] // the helpers; nil for none
+	read    func(fetch)         // what they do
+	done    chan struct{}       // closed when Serve returns
 
 	mu       sync.Mutex
 	loops    []*loop
@@ -142,7 +155,7 @@ func newServer(o weighstone.Options, k kind) *server {
 	if o.Knobs.AcceptBatch == 0 {
 		o.Knobs.AcceptBatch = acceptBatch
 	}
-	s := &server{options: o, kind: k, quota: quota.New(o.Knobs.ConnsPerAddr, o.Log), slots: o.Slots, done: make(chan struct{})}
+	s := &server{options: o, kind: k, read: fetch.read, quota: quota.New(o.Knobs.ConnsPerAddr, o.Log), slots: o.Slots, done: make(chan struct{})}
 	if o.Knobs.Pin {
 		s.cores = sys.Cores()
 	}
@@ -157,6 +170,10 @@ func newServer(o weighstone.Options, k kind) *server {
 // Serve runs the loops until Drain has finished or one of them fails.
 func (s *server) Serve(listeners []int, site *weighstone.Site) error {
 	defer close(s.done)
+	if s.kind.helpers > 0 {
+		s.fetch = newFetchers(s.kind.helpers, s.options.Limits.MaxConns, s.read)
+		defer s.fetch.Close()
+	}
 	if err := s.open(listeners, site); err != nil {
 		return err
 	}
@@ -228,13 +245,14 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 	config := wire.NewConfig(&o, site)
 	l := &loop{
 		wake: wake, listeners: listeners, slot: slot,
-		max:     max(o.Limits.MaxConns/o.Workers, 1),
-		below:   s.kind.descriptors,
-		knobs:   o.Knobs,
-		quota:   s.quota,
-		crew:    s.kind.crew,
-		machine: wire.NewMachine(config, slot),
-		limits:  o.Limits, log: o.Log,
+		max:      max(o.Limits.MaxConns/o.Workers, 1),
+		below:    s.kind.descriptors,
+		knobs:    o.Knobs,
+		quota:    s.quota,
+		crew:     s.kind.crew,
+		fetchers: s.fetch,
+		machine:  wire.NewMachine(config, slot),
+		limits:   o.Limits, log: o.Log,
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
 		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
 		out:     make([]byte, 0, outputRoom+2*inputRoom),

@@ -25,7 +25,11 @@ func (l *loop) transmit(c *conn, out []byte) bool {
 	}
 	c.out = append(c.out[:0], left...)
 	l.enter(c, weighstone.StateWrite)
-	l.io.awaitRoom(c)
+	if c.cold {
+		l.fetch(c)
+	} else {
+		l.io.awaitRoom(c)
+	}
 	return false
 }
 
@@ -85,8 +89,13 @@ func (l *loop) writable(c *conn) {
 	case !c.pending():
 		l.settle(c)
 		l.written(c)
-	case c.unsent() < before:
-		l.enter(c, weighstone.StateWrite)
+	default:
+		if c.unsent() < before {
+			l.enter(c, weighstone.StateWrite)
+		}
+		if c.cold {
+			l.fetch(c)
+		}
 	}
 }
 
