@@ -15,6 +15,14 @@ type Server[T any] struct {
 	Threads   *T `json:"threads"`
 	Processes *T `json:"processes"`
 
+	// FirstMS is how long the first request by a cell's handler took, on a server
+	// started afresh: what the mechanism takes to start. WorkerBytes is by how
+	// much the server and its children had grown from before that request to the
+	// run's end, for each process that had come, or in all if none had. Nil where
+	// nobody looked.
+	FirstMS     *T `json:"first_ms"`
+	WorkerBytes *T `json:"worker_bytes"`
+
 	BytesPerReply *T `json:"bytes_per_reply"` // head and body
 	// EventsPerWait is how many events one wait of the server's loops returned:
 	// nil for a server that does not count them.

@@ -235,3 +235,19 @@ func TestHelperMissing(t *testing.T) {
 		t.Errorf("the log says so %d times", n)
 	}
 }
+
+// TestBallast: what a server is to hold it has touched, and answers all the
+// same.
+func TestBallast(t *testing.T) {
+	const held = 96 << 20
+	s := serve(t, "epoll", "--ballast", "96MiB")
+	if n := peakMemory(t, s.pid); n < held {
+		t.Errorf("the server holds %d bytes, want %d", n, held)
+	}
+	if got := mechanism(t, s.addr, "GET", "/cgi-helper/hello", ""); !strings.HasPrefix(got, "200 ") {
+		t.Error(got)
+	}
+	if n := peakMemory(t, helpersOf(t, s.pid)[0]); n > held/4 {
+		t.Errorf("the helper took %d bytes", n)
+	}
+}

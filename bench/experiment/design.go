@@ -39,7 +39,9 @@ type cell struct {
 	remarks []string
 	path    string // that is asked for, where it is one; for ab
 	log     string // the server's access log, emptied before each run; empty for none
-	ceiling *cell  // what the client can do at most under such a load; nil if nobody knows
+	// first has the first request measured, of the path that proves the cell.
+	first   bool
+	ceiling *cell // what the client can do at most under such a load; nil if nobody knows
 
 	transcripts []bench.Transcript // other tools' reports, or in their form
 

@@ -31,7 +31,7 @@ type Experiment struct {
 // List returns all experiments in the order in which to show them: questions of
 // our own, then the studies that are repeated.
 func List() []Experiment {
-	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), card(), mechanisms(), filesVsDB()}
+	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), cgiHelper(), card(), mechanisms(), filesVsDB()}
 	for _, s := range study.List() {
 		all = append(all, repeated(s))
 	}

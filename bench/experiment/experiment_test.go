@@ -345,6 +345,7 @@ func TestDesigns(t *testing.T) {
 		"api-vs-cgi":    {7, 14, 6},
 		"epoll-vs-poll": {9, 18, 6},
 		"cgi-floor":     {1, 2, 6},
+		"cgi-helper":    {1, 4, 6},
 		"card":          {5, 12, 6},
 		"files-vs-db":   {4, 12, 6},
 	} {

@@ -124,6 +124,8 @@ func summariseServer(runs []bench.Run) *bench.Server[bench.Metric] {
 		RSSBytes:            median(func(f *figures) *float64 { return f.RSSBytes }),
 		Threads:             median(func(f *figures) *float64 { return f.Threads }),
 		Processes:           median(func(f *figures) *float64 { return f.Processes }),
+		FirstMS:             median(func(f *figures) *float64 { return f.FirstMS }),
+		WorkerBytes:         median(func(f *figures) *float64 { return f.WorkerBytes }),
 		BytesPerReply:       median(func(f *figures) *float64 { return f.BytesPerReply }),
 		EventsPerWait:       median(func(f *figures) *float64 { return f.EventsPerWait }),
 	}

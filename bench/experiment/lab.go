@@ -32,6 +32,7 @@ type lab struct {
 	started map[subject.Subject]string
 	// countless are the servers that do not tell of their event loops.
 	countless map[subject.Subject]bool
+	firsts    map[*cell]first // of the servers that run
 	facts     map[string]string
 	known     map[string]known // by content
 }
@@ -44,7 +45,7 @@ type known struct {
 }
 
 func newLab(o Options) (*lab, error) {
-	l := &lab{Options: o, patience: replyTimeout, started: map[subject.Subject]string{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
+	l := &lab{Options: o, patience: replyTimeout, started: map[subject.Subject]string{}, firsts: map[*cell]first{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
 	limit, err := sys.RaiseNoFile()
 	if err != nil {
 		return nil, err
@@ -119,6 +120,7 @@ func (l *lab) down() error {
 		errs = append(errs, <-ended)
 	}
 	clear(l.started)
+	clear(l.firsts)
 	return errors.Join(errs...)
 }
 

@@ -31,6 +31,9 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	if err != nil {
 		return run, err
 	}
+	if err := l.askFirst(ctx, c, base); err != nil {
+		return run, err
+	}
 	w := &window{subject: c.subject, serverCPUs: l.serverCPUs, clientCPUs: l.clientCPUs}
 	if err := c.emptyLog(); err != nil {
 		return run, err
@@ -102,6 +105,9 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 		return run, err
 	}
 	if run.Server != nil {
+		if f, ok := l.firsts[c]; ok {
+			f.addTo(run.Server, w.last.used)
+		}
 		run.Server.EventsPerWait = w.counts.perWait()
 	}
 	return run, nil

@@ -167,7 +167,7 @@ func (s *session) round(ctx context.Context, round int) error {
 				return err
 			}
 		}
-		if len(s.design.pilots()) > 0 {
+		if len(s.design.pilots()) > 0 || s.design.firsts() {
 			// The first round's servers are to be as fresh as the others'.
 			if err := errors.Join(s.pilot(ctx), s.lab.down()); err != nil {
 				return err

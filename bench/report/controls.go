@@ -57,13 +57,15 @@ func serverFigures[T any](s *bench.Server[T]) []figure[T] {
 		{"server.rss_bytes", s.RSSBytes},
 		{"server.threads", s.Threads},
 		{"server.processes", s.Processes},
+		{"server.first_ms", s.FirstMS},
+		{"server.worker_bytes", s.WorkerBytes},
 		{"server.bytes_per_reply", s.BytesPerReply},
 		{"server.events_per_wait", s.EventsPerWait},
 	}
 }
 
 // why are the headings of what [whyRow] has of each cell.
-var why = []string{">user us/req", ">system us/req", ">switches/req", ">forced/req", ">faults/req", ">RSS MiB", ">threads", ">processes", ">bytes/reply", ">events/wait"}
+var why = []string{">user us/req", ">system us/req", ">switches/req", ">forced/req", ">faults/req", ">RSS MiB", ">threads", ">processes", ">first ms", ">worker MiB", ">bytes/reply", ">events/wait"}
 
 // whyRow is the server's side of a cell in the columns of why; nil where
 // nothing is known of it.
@@ -77,6 +79,7 @@ func whyRow(c *bench.Cell) []string {
 		median(s.UserMicros, significant), median(s.SystemMicros, significant),
 		median(s.VoluntarySwitches, significant), median(s.InvoluntarySwitches, significant), median(s.MinorFaults, significant),
 		median(s.RSSBytes, mebi), median(s.Threads, whole), median(s.Processes, whole),
+		median(s.FirstMS, significant), median(s.WorkerBytes, mebi),
 		median(s.BytesPerReply, whole), median(s.EventsPerWait, significant),
 	}
 }

@@ -29,7 +29,7 @@ func (v *service) assemble() (err error) {
 	}
 	v.about = site.Config{
 		Fixtures: dir, Root: c.Root, CGIBin: c.CGIBin, Programs: builtin("cgi", v.log), Apps: c.Apps.apps(v.log),
-		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody),
+		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody), Ballast: int64(c.Ballast),
 		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
 		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
 	}

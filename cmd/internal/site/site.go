@@ -34,6 +34,7 @@ type Config struct {
 	Descriptors int           // files kept open
 	Override    string        // name of the files that are looked for along each path, or empty
 	MaxBody     int64         // of a request, in bytes
+	Ballast     int64         // memory that each process holds for nothing, in bytes
 
 	Inside  Inside // the process
 	Specweb Specweb
@@ -73,6 +74,7 @@ type Content struct {
 	files    *static.Handler
 	gateways []Part // to programs, which end with them
 	parts    []Part
+	ballast  ballast
 	posts    *posts // nil for none
 }
 
@@ -92,6 +94,10 @@ func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part)
 			r.UseSite(func() *weighstone.Site { return content.Site })
 		}
 	}
+	if content.ballast, err = newBallast(c.Ballast); err != nil {
+		files.Close()
+		return nil, err
+	}
 	if err = content.openGateways(c, roots[0], log); err == nil {
 		err = content.openSpecweb(c, log)
 	}
@@ -101,6 +107,7 @@ func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part)
 	if err != nil {
 		content.closeGateways()
 		files.Close()
+		content.ballast.Close()
 		content.closePosts()
 		return nil, err
 	}
@@ -158,7 +165,7 @@ func (c *Content) EndPrograms() error { return c.closeGateways() }
 
 // Close gives back what the handlers hold.
 func (c *Content) Close() error {
-	errs := []error{c.files.Close(), c.closePosts()}
+	errs := []error{c.files.Close(), c.ballast.Close(), c.closePosts()}
 	for _, p := range c.parts {
 		errs = append(errs, p.Close())
 	}
