@@ -47,7 +47,7 @@ type serveCmd struct {
 	FileMemoryMax size          `default:"64KiB" help:"The largest file that is kept in memory."`
 	Drain         time.Duration `default:"10s" help:"How long what is in flight may take to finish at the end."`
 
-	Ballast       size          `placeholder:"SIZE" help:"Hold so much touched memory in each serving process, as one with large caches does: for measuring what starting programs costs then."`
+	Ballast size `placeholder:"SIZE" help:"Hold so much touched memory in each serving process, as one with large caches does: for measuring what starting programs costs then."`
 
 	Apps appFlags `embed:"" group:"Applications behind FastCGI and SCGI:"`
 
