@@ -133,7 +133,7 @@ fuzz: ## run each fuzz target for FUZZTIME
 	done
 
 .PHONY: docs
-docs: ## fill the variants' pages from the committed captures and results
+docs: ## fill the pages of variants and studies from the committed captures and results
 	$(GO) run ./cmd/weighstone-docs write
 
 .PHONY: docs-calls

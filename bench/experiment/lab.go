@@ -66,6 +66,7 @@ func newLab(o Options) (*lab, error) {
 	l.facts["client_cores"] = fmt.Sprint(l.clientCPUs)
 	l.facts["descriptor_limit"] = fmt.Sprint(l.noFile)
 	l.facts["network"] = "loopback"
+	l.facts["date"] = time.Now().UTC().Format(time.DateOnly)
 	l.facts["seed"] = fmt.Sprint(o.Seed)
 	l.spawner = proc.NewSpawner()
 	return l, nil

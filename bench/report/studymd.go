@@ -16,16 +16,10 @@ func StudyMarkdown(w io.Writer, s *study.Study, d *bench.Document) error {
 	p := newStudyPage(s, d)
 	fmt.Fprintf(&b, "# %s\n\n", markdown(s.Title))
 	if d.Study != nil {
-		for _, line := range d.Study.Summary {
-			fmt.Fprintf(&b, "%s\n\n", markdown(line))
-		}
+		summed(&b, d.Study)
 	}
 	fmt.Fprintf(&b, "Verdict of the runs: **%s**. %s.\n\n## Conclusions\n\n", d.Verdict, markdown(p.Where))
-	conclusions := grid{Heading: []string{"The study's conclusion", "Here", "Figure", "Wanted", "Published", "Margin, or why not"}}
-	for _, c := range p.Conclusions {
-		conclusions.Rows = append(conclusions.Rows, []string{c.Text, c.Judgement, c.Value, c.Want, c.Published, c.Margin})
-	}
-	conclusions.markdown(&b)
+	conclusionGrid(p.Conclusions).markdown(&b)
 	b.WriteString("\nA conclusion holds where the whole 95 % interval of its figure is as wanted, does not hold where none of it is, and can't be judged " +
 		"otherwise. The figures:\n\n")
 	for _, c := range p.Conclusions {
@@ -75,6 +69,39 @@ func StudyMarkdown(w io.Writer, s *study.Study, d *bench.Document) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// Conclusions writes what came of a study in short, as Markdown: its three
+// sentences, and the table of its conclusions.
+func Conclusions(w io.Writer, d *bench.Document) error {
+	var b bytes.Buffer
+	if d.Study != nil {
+		summed(&b, d.Study)
+		var lines []conclusionLine
+		for i := range d.Study.Conclusions {
+			lines = append(lines, concluded(&d.Study.Conclusions[i]))
+		}
+		conclusionGrid(lines).markdown(&b)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the conclusions: %w", err)
+	}
+	return nil
+}
+
+// summed writes the three sentences.
+func summed(b *bytes.Buffer, s *bench.Study) {
+	for _, line := range s.Summary {
+		fmt.Fprintf(b, "%s\n\n", markdown(line))
+	}
+}
+
+func conclusionGrid(lines []conclusionLine) *grid {
+	g := &grid{Heading: []string{"The study's conclusion", "Here", "Figure", "Wanted", "Published", "Margin, or why not"}}
+	for _, c := range lines {
+		g.Rows = append(g.Rows, []string{c.Text, c.Judgement, c.Value, c.Want, c.Published, c.Margin})
+	}
+	return g
 }
 
 // markdown writes a grid as a table.

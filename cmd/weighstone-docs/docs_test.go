@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,5 +93,53 @@ func TestFigures(t *testing.T) {
 	}
 	if got := figures([]*bench.Document{d}, "poll"); !strings.Contains(got, "Not yet measured") {
 		t.Errorf("poll: %s", got)
+	}
+}
+
+// TestExampleRun: a study's page shows its committed run, taken from a file
+// that has the name of all studies' results.
+func TestExampleRun(t *testing.T) {
+	yes, dir := true, t.TempDir()
+	d := &bench.Document{
+		Schema: bench.Schema, Name: "ab-2006", Command: []string{"weighstone", "bench", "ab-2006"}, Verdict: bench.Valid,
+		Environment: bench.Environment{CPU: "A processor", Cores: 2, Kernel: "6.18", Facts: map[string]string{"date": "2026-12-01"}},
+		Cells:       []bench.Cell{{Name: "a", Runs: []bench.Run{{Requests: 1}}}},
+		Study: &bench.Study{Name: "ab-2006", Summary: []string{"It was claimed."}, Conclusions: []bench.Conclusion{
+			{Text: "an event loop is ahead", Holds: &yes, Want: "at least 1", Value: bench.Number(1.5), Lo: bench.Number(1.4), Hi: bench.Number(1.6), N: 6, Margin: "a factor of 1.4"},
+		}},
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "result.json")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(dir, "results")
+	if err := take(path, kept); err != nil {
+		t.Fatal(err)
+	}
+	results, err := readAll(kept)
+	if err != nil || len(results) != 1 || results[0].Cells[0].Runs != nil {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	if _, err := os.Stat(filepath.Join(kept, "ab-2006.json")); err != nil {
+		t.Error(err)
+	}
+	got, err := exampleRun(results, "ab-2006")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"`weighstone bench ab-2006`, 2026-12-01, on A processor, 2 cores, Linux 6.18; the verdict of the runs is valid.\n\nIt was claimed.\n",
+		"| an event loop is ahead | holds | 1.5 [1.4, 1.6] | at least 1 | - | a factor of 1.4 |\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if none, _ := exampleRun(results, "webstone-1996"); !strings.HasPrefix(none, "Not yet run") {
+		t.Errorf("%q", none)
 	}
 }

@@ -1,6 +1,7 @@
-// Weighstone-docs keeps the pages of the variants true: the system calls of
-// one request and the measured figures in docs/variants come from captures and
-// results that are committed beside them, never by hand.
+// Weighstone-docs keeps the pages of the variants and studies true: the system
+// calls of one request and the measured figures in docs/variants and the example
+// runs in docs/studies come from captures and results that are committed beside
+// them, never by hand.
 //
 //	weighstone-docs capture VARIANT...  trace one request on each, into docs/calls
 //	weighstone-docs take RESULT.json    keep what the pages need of a result, in docs/results
@@ -26,6 +27,7 @@ const (
 	pagesDir   = "variants"
 	callsDir   = "calls"
 	resultsDir = "results"
+	studiesDir = "studies"
 )
 
 type cli struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,16 +10,18 @@ import (
 	"strings"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/report"
+	"github.com/weighstone/weighstone/bench/study"
 	"github.com/weighstone/weighstone/servers"
 )
 
-// A page is one variant's, as it is and as it should be.
+// A page is one variant's or study's, as it is and as it should be.
 type page struct {
 	path     string
 	old, new string
 }
 
-// eachPage makes each variant's page and hands it to do.
+// eachPage makes each variant's page, and each study's, and hands it to do.
 func eachPage(docs string, do func(*page) error) error {
 	results, err := readAll(filepath.Join(docs, resultsDir))
 	if err != nil {
@@ -33,7 +36,53 @@ func eachPage(docs string, do func(*page) error) error {
 			return err
 		}
 	}
+	for _, s := range study.List() {
+		if s.Unavailable != "" {
+			continue
+		}
+		p, err := makeStudyPage(docs, s.Name, results)
+		if err != nil {
+			return err
+		}
+		if err := do(p); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// makeStudyPage fills the page of a study with its committed run.
+func makeStudyPage(docs, name string, results []*bench.Document) (*page, error) {
+	p := &page{path: filepath.Join(docs, studiesDir, name+".md")}
+	old, err := os.ReadFile(p.path)
+	if err != nil {
+		return nil, fmt.Errorf("the study %s has no page: %w", name, err)
+	}
+	p.old = string(old)
+	text, err := exampleRun(results, name)
+	if err == nil {
+		p.new, err = fill(p.old, "example run", text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.path, err)
+	}
+	return p, nil
+}
+
+// exampleRun is what came of a study in the first result that has it.
+func exampleRun(results []*bench.Document, name string) (string, error) {
+	for _, d := range results {
+		if d.Name != name || d.Study == nil {
+			continue
+		}
+		var b strings.Builder
+		e := &d.Environment
+		fmt.Fprintf(&b, "`%s`, %s, on %s, %d cores, Linux %s; the verdict of the runs is %s.\n\n",
+			strings.Join(d.Command, " "), cmp.Or(e.Facts["date"], "at no known date"), e.CPU, e.Cores, e.Kernel, d.Verdict)
+		err := report.Conclusions(&b, d)
+		return b.String(), err
+	}
+	return "Not yet run on a quiet machine: no committed result has this study.\n", nil
 }
 
 func makePage(docs, variant string, results []*bench.Document) (*page, error) {

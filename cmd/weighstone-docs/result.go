@@ -28,7 +28,11 @@ func take(path, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, filepath.Base(path)), append(text, '\n'), 0o644)
+	name := filepath.Base(path)
+	if d.Study != nil { // they are all called result.json
+		name = d.Name + ".json"
+	}
+	return os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644)
 }
 
 func read(path string) (*bench.Document, error) {
