@@ -50,8 +50,8 @@ func (s *session) transcripts(ctx context.Context) error {
 // 30 s.
 const abPatience = time.Minute
 
-// ab runs ab against a cell's server, on the client's cores as far as those are
-// free, and returns its report.
+// ab runs ab against a cell's server, wherever the kernel puts it, and returns
+// its report: it is for reading, and no figure is taken from it.
 func (l *lab) ab(ctx context.Context, program string, c *cell) (string, error) {
 	base, err := l.up(ctx, c.subject)
 	if err != nil {

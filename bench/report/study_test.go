@@ -171,3 +171,31 @@ func TestStudyIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestStudyInChromium opens the widest report in a browser: each chart has its
+// marks within its frame, and no text is wider than its place.
+func TestStudyInChromium(t *testing.T) {
+	chromium := need(t, "chromium")
+	s, _ := study.Find("webstone-1996")
+	var page bytes.Buffer
+	if err := Study(&page, &s, repeated(&s, false)); err != nil {
+		t.Fatal(err)
+	}
+	p := inBrowser(t, chromium, page.String(), "--window-size=1280,900")
+	if len(p.Overflow) > 0 || len(p.Overlap) > 0 || p.Scripts != 0 {
+		t.Errorf("%d px wide: texts overflow: %q, overlap: %q; %d scripts", p.Width, p.Overflow, p.Overlap, p.Scripts)
+	}
+	lines := 0
+	for _, d := range p.Charts {
+		if d.Class != "lines" {
+			continue
+		}
+		lines++
+		if d.Marks != 4*8 || d.Lines != 4 || d.Outside > 0 {
+			t.Errorf("%s: %d marks, %d lines, %d outside", d.Title, d.Marks, d.Lines, d.Outside)
+		}
+	}
+	if lines != len(s.Charts) {
+		t.Errorf("%d of %d charts are drawn", lines, len(s.Charts))
+	}
+}

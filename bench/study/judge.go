@@ -133,14 +133,16 @@ func (s *Study) ran(doc *bench.Document, server string) bool {
 	return false
 }
 
-// verdict says in a sentence what holds, and by what margin.
+// verdict says in a sentence what holds, and by what margin. Why the others
+// can't be judged is too much for a sentence.
 func verdict(all []bench.Conclusion) string {
-	var holds, fails, open []string
+	var holds, fails []string
+	open := 0
 	for i := range all {
 		c := &all[i]
 		switch {
 		case c.Holds == nil:
-			open = append(open, short(c))
+			open++
 		case *c.Holds:
 			holds = append(holds, short(c))
 		default:
@@ -154,7 +156,7 @@ func verdict(all []bench.Conclusion) string {
 		}
 		return " (" + strings.Join(of, "; ") + ")"
 	}
-	return text + part(holds) + fmt.Sprintf(", %d %s not", len(fails), agree(len(fails), "does", "do")) + part(fails) + fmt.Sprintf(", and %d can't be judged", len(open)) + part(open) + "."
+	return text + part(holds) + fmt.Sprintf(", %d %s not", len(fails), agree(len(fails), "does", "do")) + part(fails) + fmt.Sprintf(", and %d can't be judged.", open)
 }
 
 // agree is a verb for one or for several.

@@ -130,7 +130,7 @@ func TestSummary(t *testing.T) {
 	want := []string{
 		"The study claimed: the fast one is faster.",
 		"Measured here were quick (in place of Zeus), at 2 loads, 6 runs each.",
-		"Of its 3 conclusions 1 holds here (the fast one is faster: 2 [2, 2]), 1 does not (the fast one is faster: 2 [2, 2]), and 1 can't be judged (the fast one is faster).",
+		"Of its 3 conclusions 1 holds here (the fast one is faster: 2 [2, 2]), 1 does not (the fast one is faster: 2 [2, 2]), and 1 can't be judged.",
 	}
 	if got := s.Judge(d).Summary; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
