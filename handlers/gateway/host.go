@@ -57,6 +57,8 @@ var (
 	ErrShort  = errors.New("output is shorter than its Content-Length")
 	ErrBroken = errors.New("program broke off") // wrapped by how
 	ErrBusy   = errors.New("program has no room for the request")
+	ErrLater  = errors.New("output would have to be waited for") // says an Output that must not wait
+	ErrStuck  = errors.New("output needs somebody who can wait") // likewise
 )
 
 // An Output is what a program at work says. The goroutine of the exchange

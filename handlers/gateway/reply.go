@@ -19,27 +19,65 @@ type Reply struct {
 	out     Output
 	script  string
 	feed    *Feeder // nil when no body is copied to the program
-	buf     *[]byte // output read so far, header included; from the pool
 	watched bool
+
+	buf    *[]byte    // output read so far, header included; from the pool
+	seen   int        // bytes of it in which the header does not end
+	header cgi.Header // once body is known
+	body   int        // where in buf it begins, 0 when not known
+	ended  bool       // collect has come to its end, with err
+	err    error
 }
 
 // Answer makes x's reply of what out says and feed, if there is one, reads.
 // script names the program in the log.
 func (h *Host) Answer(x *weighstone.Exchange, script string, out Output, feed *Feeder) {
-	r := &Reply{host: h, out: out, script: script, feed: feed, buf: h.buffers.Get().(*[]byte)}
-	hd, n, err := r.collect()
+	r := h.Begin(script, out, feed)
+	r.Answer(x)
+}
+
+// Begin returns the reply that out and feed will make, of which nothing is read
+// yet.
+func (h *Host) Begin(script string, out Output, feed *Feeder) Reply {
+	r := Reply{host: h, out: out, script: script, feed: feed, buf: h.buffers.Get().(*[]byte)}
+	r.out.PauseAt(moment())
+	return r
+}
+
+// Look collects what can be had without waiting from an output that says
+// ErrLater then, or ErrStuck. Ready says that Answer will not wait.
+func (r *Reply) Look() weighstone.Prospect {
+	switch err := r.collect(); {
+	case err == ErrLater:
+		return weighstone.Waiting
+	case err == io.EOF && !r.header.Local():
+		return weighstone.Ready
+	}
+	return weighstone.Stuck
+}
+
+// Answer fills in x.
+func (r *Reply) Answer(x *weighstone.Exchange) {
+	err := r.collect()
 	switch {
 	case err != nil && err != io.EOF:
 		r.abandon(x, err)
-	case hd.Local():
+	case r.header.Local():
+		to := r.header.Location
 		r.finish(err == io.EOF)
 		x.Out.Close = x.Out.Close || !r.bodyRead()
-		h.redirect(x, hd.Location)
+		r.host.redirect(x, to)
 	case err == io.EOF:
-		r.replyWhole(x, &hd, (*r.buf)[n:])
+		r.replyWhole(x, &r.header, (*r.buf)[r.body:])
 	default:
-		r.replyPart(x, &hd, (*r.buf)[n:])
+		r.replyPart(x, &r.header, (*r.buf)[r.body:])
 	}
+}
+
+// Drop ends the program, whose reply nobody wants any more.
+func (r *Reply) Drop() {
+	r.out.Kill(ErrClosed)
+	r.free()
 }
 
 // watch has the limits watched.
@@ -51,36 +89,38 @@ func (r *Reply) watch() {
 }
 
 // collect reads until the header and the end of output are there, which
-// io.EOF says, or the header and more body than is kept, or a pause in it. It
-// returns where the body begins.
-func (r *Reply) collect() (hd cgi.Header, n int, err error) {
-	r.out.PauseAt(moment())
-	seen := 0
+// io.EOF says, or the header and more body than is kept, or a pause in it.
+// After ErrLater and ErrStuck it goes on where it was; else it has ended.
+func (r *Reply) collect() error {
+	if r.ended {
+		return r.err
+	}
+	err := r.gather()
+	if err != ErrLater && err != ErrStuck {
+		r.ended, r.err = true, err
+	}
+	return err
+}
+
+func (r *Reply) gather() error {
 	for {
-		b := *r.buf
-		if n == 0 && (bytes.IndexByte(b[seen:], '\n') >= 0 || len(b)-seen > cgi.MaxLine) {
-			seen = len(b)
-			if hd, n, err = cgi.ParseHeader(b); err != nil {
-				return hd, 0, err
-			}
-			if n > 0 && r.watched {
-				r.out.PauseAt(moment())
-			}
+		if err := r.parse(); err != nil {
+			return err
 		}
-		if n > 0 && len(b)-n >= MaxMemory {
-			return hd, n, nil
+		if r.body > 0 && len(*r.buf)-r.body >= MaxMemory {
+			return nil
 		}
-		switch err = r.fill(); {
-		case err == ErrPause && n > 0:
+		switch err := r.fill(); {
+		case err == ErrPause && r.body > 0:
 			r.watch()
-			return hd, n, nil
+			return nil
 		case err == ErrPause:
 			r.watch()
 			r.out.PauseAt(Never)
-		case err == io.EOF && n == 0:
-			return hd, 0, r.cutShort()
+		case err == io.EOF && r.body == 0:
+			return r.cutShort()
 		case err != nil:
-			return hd, n, err
+			return err
 		}
 	}
 }
@@ -95,6 +135,24 @@ func (r *Reply) cutShort() error {
 		return errNone
 	}
 	return fmt.Errorf("output ends before the header does: %w", io.ErrUnexpectedEOF)
+}
+
+// parse looks for the header, once a line of it that was not seen before has
+// ended.
+func (r *Reply) parse() (err error) {
+	b := *r.buf
+	if r.body > 0 || bytes.IndexByte(b[r.seen:], '\n') < 0 && len(b)-r.seen <= cgi.MaxLine {
+		return nil
+	}
+	r.seen = len(b)
+	if r.header, r.body, err = cgi.ParseHeader(b); err != nil {
+		r.body = 0
+		return err
+	}
+	if r.body > 0 && r.watched {
+		r.out.PauseAt(moment())
+	}
+	return nil
 }
 
 // fill reads once to the end of the buffer.

@@ -34,16 +34,21 @@ func (l *loop) lend(c *conn, data []byte) {
 	l.io.lend(c)
 }
 
-// hand starts the goroutine that has c from now on, and c.in with it.
+// hand starts the goroutine that has c from now on, and with it c.in and what is
+// parked.
 func (l *loop) hand(c *conn) {
-	in := c.in
-	c.in = nil
+	in, parked := c.in, c.parked
+	c.in, c.parked = nil, nil
 	gone := make(chan struct{})
 	c.gone, c.lent = gone, true
+	if c.left {
+		c.left = false
+		close(gone)
+	}
 	go func() {
 		server := l.helpers.Get().(*wire.Server)
 		conn := park.Lend(c.fd, l.limits.Write)
-		rest, end := server.Serve(conn, in, &c.peer, gone, l.draining.Load)
+		rest, end := server.Conclude(parked, conn, in, &c.peer, gone, l.draining.Load)
 		conn.Close()
 		rest = slices.Clone(rest)
 		l.helpers.Put(server)
@@ -51,10 +56,12 @@ func (l *loop) hand(c *conn) {
 	}()
 }
 
-// clientGone tells the goroutine that has c, if it is one that listens.
+// clientGone tells the goroutine that has c, or will have, if it is one that
+// listens.
 func (l *loop) clientGone(c *conn) {
 	l.io.unwatch(c)
 	if c.gone == nil {
+		c.left = true
 		return
 	}
 	select {

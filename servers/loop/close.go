@@ -31,10 +31,11 @@ func (l *loop) destroy(c *conn) {
 	if l.conns[c.fd] != c {
 		return
 	}
+	l.unpark(c)
 	c.rest.Close()
 	c.unmap()
 	l.lists[c.state].remove(c)
-	l.slot.Conns[c.state].Add(-1)
+	l.slot.Conns[shown(c.state)].Add(-1)
 	l.conns[c.fd] = nil
 	l.quota.Give(c.peer.Remote.Addr())
 	l.io.close(c)

@@ -37,6 +37,11 @@ type conn struct {
 	lent    bool // a goroutine or a crew has it
 	gone    chan struct{}
 
+	parked weighstone.Parked // the exchange that waits for another socket; nil for none
+	wake   func()            // has the loop look at it; made when first needed
+	left   bool              // the client left meanwhile
+	awaits int               // reactor: that socket, while it is watched; 0 when it is not
+
 	peer wire.Peer
 
 	blocked bool   // reactor: the last call on it would have blocked
@@ -89,7 +94,7 @@ func (l *loop) enter(c *conn, state weighstone.ConnState) {
 	if c.state != state || l.lists[state].last != c {
 		l.lists[c.state].remove(c)
 		l.lists[state].push(c)
-		l.slot.Move(c.state, state)
+		l.slot.Move(shown(c.state), shown(state))
 		c.state = state
 	}
 	c.since = l.now

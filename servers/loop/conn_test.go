@@ -68,7 +68,7 @@ func TestTimeoutIsThatOfTheOldest(t *testing.T) {
 	if d := l.timeout(); d != 0 {
 		t.Errorf("timeout %v with one overdue, want 0", d)
 	}
-	l.lists = [weighstone.NumStates]list{}
+	l.lists = [stateParked + 1]list{}
 	l.lists[weighstone.StateHandler].push(&conn{since: now.Add(-time.Hour)})
 	if d := l.timeout(); d >= 0 {
 		t.Errorf("timeout %v for a lent connection, want none", d)

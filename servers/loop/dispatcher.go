@@ -24,6 +24,11 @@ type dispatcher interface {
 	// del ends the interest in fd. closing says that fd is closed next, which
 	// takes it out of a set in the kernel anyhow.
 	del(fd int, closing bool) error
+	// once states the interest in the input of fd for one time. Its owner may
+	// have closed it since the last one and got another by the same number.
+	once(fd int) error
+	// forget ends that interest: told says that the time has come.
+	forget(fd int, told bool) error
 	// wait returns the descriptors that are ready, after at most timeout
 	// (negative: no limit). They are valid until the next wait, and stale
 	// when an earlier one of the same batch led to a change. share says that

@@ -71,7 +71,7 @@ func (l *loop) cutOff() {
 			}
 			l.clientGone(c)
 			l.lists[i].remove(c)
-			l.slot.Conns[c.state].Add(-1)
+			l.slot.Conns[shown(c.state)].Add(-1)
 			l.conns[c.fd] = nil
 			l.count--
 		}

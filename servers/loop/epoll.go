@@ -17,6 +17,7 @@ import (
 type epollDispatcher struct {
 	fd     int
 	known  []bool // by descriptor: whether the kernel has it
+	others []bool // the same of those that are another's; it may be wrong
 	events []unix.EpollEvent
 	ready  []int
 
@@ -38,9 +39,7 @@ func newEpoll() (dispatcher, error) {
 }
 
 func (d *epollDispatcher) set(fd int, events uint32) error {
-	for fd >= len(d.known) {
-		d.known = append(d.known, make([]bool, len(d.known)+64)...)
-	}
+	d.known = grown(d.known, fd)
 	op := unix.EPOLL_CTL_ADD
 	if d.known[fd] {
 		op = unix.EPOLL_CTL_MOD
@@ -60,6 +59,45 @@ func (d *epollDispatcher) del(fd int, closing bool) error {
 	if closing {
 		return nil
 	}
+	if errno := sys.EpollCtl(d.fd, unix.EPOLL_CTL_DEL, fd, 0); errno != 0 {
+		return fmt.Errorf("epoll_ctl on descriptor %d: %w", fd, errno)
+	}
+	return nil
+}
+
+// grown returns a with room for a descriptor.
+func grown(a []bool, fd int) []bool {
+	for fd >= len(a) {
+		a = append(a, make([]bool, len(a)+64)...)
+	}
+	return a
+}
+
+// once costs one call, and no other when the time has come: the kernel keeps
+// the descriptor and tells nothing of it until it is asked again. When its owner
+// closes the descriptor, the kernel has forgotten it and others has not.
+func (d *epollDispatcher) once(fd int) error {
+	d.others = grown(d.others, fd)
+	op, other := unix.EPOLL_CTL_ADD, unix.EPOLL_CTL_MOD
+	if d.others[fd] {
+		op, other = other, op
+	}
+	errno := sys.EpollCtl(d.fd, op, fd, evIn|evOnce)
+	if errno == unix.ENOENT || errno == unix.EEXIST {
+		errno = sys.EpollCtl(d.fd, other, fd, evIn|evOnce)
+	}
+	if errno != 0 {
+		return fmt.Errorf("epoll_ctl on descriptor %d: %w", fd, errno)
+	}
+	d.others[fd] = true
+	return nil
+}
+
+func (d *epollDispatcher) forget(fd int, told bool) error {
+	if told {
+		return nil
+	}
+	d.others[fd] = false
 	if errno := sys.EpollCtl(d.fd, unix.EPOLL_CTL_DEL, fd, 0); errno != 0 {
 		return fmt.Errorf("epoll_ctl on descriptor %d: %w", fd, errno)
 	}

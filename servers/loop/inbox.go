@@ -25,7 +25,11 @@ func (p *proactor) watch(c *conn) bool {
 	if c.generation == 0 {
 		p.adopt(c)
 	}
-	if c.ended {
+	switch {
+	case c.ended && c.doing(opSend):
+		p.l.enter(c, weighstone.StateWrite)
+		return true
+	case c.ended:
 		p.l.destroy(c)
 		return false
 	}
@@ -74,8 +78,11 @@ func (p *proactor) take(c *conn, data []byte) {
 	l := p.l
 	switch {
 	case c.state == weighstone.StateLinger:
-	case c.state == weighstone.StateHandler:
+	case c.inHandler():
 		c.in = append(c.in, data...)
+		if len(c.in) > inputRoom {
+			p.cancel(c, opReceive)
+		}
 	case c.state == weighstone.StateWrite, c.doing(opSend):
 		c.in = append(c.in, data...)
 		l.enter(c, weighstone.StateWrite)
@@ -96,6 +103,8 @@ func (p *proactor) quiet(c *conn) {
 	switch c.state {
 	case weighstone.StateHandler:
 		p.handOver(c)
+	case stateParked:
+		c.left = c.ended
 	case weighstone.StateWrite: // it goes on when the output is gone
 	default:
 		p.watch(c)

@@ -40,7 +40,7 @@ type loop struct {
 	conns []*conn   // by descriptor
 	count int
 	away  int // connections for which helpers are reading
-	lists [weighstone.NumStates]list
+	lists [stateParked + 1]list
 
 	accepting bool
 	retry     time.Time // when to accept again after a shortage; zero for none
@@ -51,11 +51,14 @@ type loop struct {
 
 	wake     int // eventfd: a connection comes from elsewhere, or the server is to drain
 	mu       sync.Mutex
-	back     []returned // connections that goroutines give back
-	arrived  []*conn    // connections that source has accepted
-	working  []returned // those that came back, being worked off
-	adopting []*conn    // those that arrived, being taken in
-	ended    bool       // nobody takes them any more
+	back     []returned  // connections that goroutines give back
+	arrived  []*conn     // connections that source has accepted
+	working  []returned  // those that came back, being worked off
+	adopting []*conn     // those that arrived, being taken in
+	ended    bool        // nobody takes them any more
+	prodded  []*conn     // whose parked exchanges are to be looked at
+	looking  []*conn     // the same, being worked off
+	awake    atomic.Bool // the loop attends to those before it waits
 
 	draining atomic.Bool
 	cut      atomic.Bool // the drain's time is over
@@ -107,11 +110,13 @@ func (l *loop) run() error {
 		if err != nil {
 			return err
 		}
+		l.awake.Store(true)
 		l.now = time.Now()
 		l.machine.Tick(l.now)
 		l.slot.Waited(events)
 		l.io.work()
 		l.expire()
+		l.attend()
 		if l.draining.Load() && l.drain() {
 			return nil
 		}

@@ -47,6 +47,9 @@ func (d *pollDispatcher) del(fd int, _ bool) error {
 	return nil
 }
 
+func (d *pollDispatcher) once(fd int) error           { return d.set(fd, evIn) }
+func (d *pollDispatcher) forget(fd int, _ bool) error { return d.del(fd, false) }
+
 func (d *pollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
 	if share {
 		runtime.Gosched()

@@ -69,8 +69,9 @@ const (
 	opAccept            // multishot
 	opReceive           // multishot
 	opSend
-	opGone // the client has ended its side
-	opRoom // the socket takes bytes again
+	opGone  // the client has ended its side
+	opRoom  // the socket takes bytes again
+	opReply // the socket of which a parked exchange waits is readable
 )
 
 // An operation's name (user_data, io_uring_enter(2)) has the kind in its upper
@@ -140,6 +141,8 @@ func (p *proactor) complete(c *conn, op operation, done *uring.Completion) {
 		if p.l.conns[c.fd] == c && c.state == weighstone.StateWrite && !c.doing(opSend) {
 			p.awaitRoom(c)
 		}
+	case op == opReply && c.state == stateParked:
+		p.l.look(c)
 	}
 	if id, filled := done.Buffer(); filled {
 		p.buffers.Recycle(id)
@@ -169,6 +172,18 @@ func (p *proactor) awaitRoom(c *conn) bool {
 	return true
 }
 
+// park goes on receiving: what comes waits behind the request.
+func (p *proactor) park(*conn) bool { return true }
+
+func (p *proactor) await(c *conn, fd int) bool {
+	if !c.doing(opReply) { // or it goes on, or was cancelled and will complete
+		p.ring.Poll(fd, evIn, p.ask(c, opReply))
+	}
+	return true
+}
+
+func (p *proactor) forget(c *conn) { p.cancel(c, opReply) }
+
 func (p *proactor) lend(c *conn) {
 	p.cancel(c, opReceive)
 	p.handOver(c)
@@ -190,7 +205,7 @@ func (p *proactor) unwatch(*conn) {} // it was watched for once
 
 func (p *proactor) close(c *conn) {
 	if c.ops != 0 {
-		for op := opReceive; op <= opRoom; op++ {
+		for op := opReceive; op <= opReply; op++ {
 			p.cancel(c, op)
 		}
 		p.closing++

@@ -21,6 +21,8 @@ type reactor struct {
 	exclusive bool
 
 	again, spare []int // descriptors whose readiness is not used up
+
+	awaiting []*conn // by the descriptor for which its parked exchange waits
 }
 
 func newReactor(l *loop, d dispatcher, k weighstone.Knobs) *reactor {
@@ -44,7 +46,7 @@ func (r *reactor) work() {
 		r.handle(fd)
 	}
 	for _, fd := range again {
-		if fd >= len(r.l.conns) || r.l.conns[fd] == nil || r.l.conns[fd].state != weighstone.StateHandler {
+		if fd >= len(r.l.conns) || r.l.conns[fd] == nil || !r.l.conns[fd].inHandler() {
 			r.handle(fd)
 		}
 	}
@@ -67,6 +69,12 @@ func (r *reactor) handle(fd int) {
 		l.takeBack()
 		return
 	}
+	if fd < len(r.awaiting) && r.awaiting[fd] != nil {
+		c := r.awaiting[fd]
+		r.unawait(c, true)
+		l.look(c)
+		return
+	}
 	for i := range l.listeners {
 		if ln := &l.listeners[i]; ln.fd == fd && l.accepting {
 			if l.accept(ln) && r.edge {
@@ -85,6 +93,8 @@ func (r *reactor) step(c *conn) {
 	switch c.state {
 	case weighstone.StateHandler:
 		r.l.clientGone(c)
+	case stateParked:
+		r.stirred(c)
 	case weighstone.StateWrite:
 		r.l.writable(c)
 	case weighstone.StateLinger:
@@ -108,7 +118,7 @@ func (r *reactor) useUp(c *conn) {
 	for range edgeSteps {
 		c.blocked = false
 		r.step(c)
-		if c.blocked || r.l.conns[c.fd] != c || c.state == weighstone.StateHandler {
+		if c.blocked || r.l.conns[c.fd] != c || c.inHandler() {
 			return
 		}
 	}
@@ -176,6 +186,50 @@ func (r *reactor) lend(c *conn) {
 	if r.arm(c, evGone) {
 		r.l.hand(c)
 	}
+}
+
+// park leaves the interest in c as it is, since its reply mostly comes before
+// the client stirs. Edges must be stated anew afterwards: this one may not be
+// used up.
+func (r *reactor) park(c *conn) bool { return !r.edge || r.arm(c, evGone) }
+
+// stirred finds out whether the client of a parked exchange has left or only
+// sends, by the next event.
+func (r *reactor) stirred(c *conn) {
+	if c.armed&^evEdge == evGone {
+		r.l.clientGone(c)
+		return
+	}
+	r.arm(c, evGone)
+}
+
+func (r *reactor) await(c *conn, fd int) bool {
+	if c.awaits == fd {
+		return true
+	}
+	if err := r.d.once(fd); err != nil {
+		r.l.log.Debug("park exchange", "err", err)
+		return false
+	}
+	for fd >= len(r.awaiting) {
+		r.awaiting = append(r.awaiting, make([]*conn, len(r.awaiting)+64)...)
+	}
+	r.awaiting[fd], c.awaits = c, fd
+	return true
+}
+
+func (r *reactor) forget(c *conn) {
+	if c.awaits != 0 {
+		r.unawait(c, false)
+	}
+}
+
+// unawait ends an await; told says that the dispatcher has told of it.
+func (r *reactor) unawait(c *conn, told bool) {
+	if err := r.d.forget(c.awaits, told); err != nil {
+		r.l.log.Error("unwatch application", "err", err)
+	}
+	r.awaiting[c.awaits], c.awaits = nil, 0
 }
 
 // unwatch ends the interest in c: the end of a stream stays ready for ever.

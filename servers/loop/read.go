@@ -18,13 +18,15 @@ func (l *loop) answer(c *conn, data []byte, seen int) {
 			data = data[n:]
 			continue
 		}
-		n, step := l.machine.Next(data, seen, &c.peer)
+		n, step := l.next(c, data, seen)
 		if step == wire.NeedMore {
 			break
 		}
 		if step == wire.Leave {
 			if len(out) == 0 {
-				l.lend(c, data)
+				if !l.park(c, data) {
+					l.lend(c, data)
+				}
 				return
 			}
 			if !l.flush(c, out, false) {
@@ -62,6 +64,17 @@ func (l *loop) answer(c *conn, data []byte, seen int) {
 		return
 	}
 	l.rest(c, data, answered)
+}
+
+// next takes the next request from the start of data, as [wire.Machine.Next]
+// does, or the one that was parked and can be answered now.
+func (l *loop) next(c *conn, data []byte, seen int) (n int, step wire.Step) {
+	p := c.parked
+	if p == nil {
+		return l.machine.Next(data, seen, &c.peer)
+	}
+	c.parked = nil
+	return l.machine.Conclude(p, data, &c.peer), wire.Answered
 }
 
 // flush sends what answer has rendered and returns as the transport's flush

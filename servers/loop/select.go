@@ -69,6 +69,9 @@ func (d *selectDispatcher) clear(fd int) {
 	}
 }
 
+func (d *selectDispatcher) once(fd int) error           { return d.set(fd, evIn) }
+func (d *selectDispatcher) forget(fd int, _ bool) error { return d.del(fd, false) }
+
 func (d *selectDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
 	if share {
 		runtime.Gosched()

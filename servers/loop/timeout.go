@@ -25,6 +25,8 @@ func (l *loop) limit(state weighstone.ConnState) time.Duration {
 		return l.limits.Write
 	case weighstone.StateLinger:
 		return lingerLimit
+	case stateParked:
+		return weighstone.MaxParked
 	}
 	return 0
 }
@@ -85,6 +87,8 @@ func (l *loop) overdue(c *conn) {
 	case weighstone.StateIdle:
 		c.closing, c.linger = true, true
 		l.finish(c)
+	case stateParked:
+		l.turn(c)
 	default:
 		l.destroy(c)
 	}

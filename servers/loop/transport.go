@@ -34,6 +34,15 @@ type transport interface {
 	flush(c *conn, out []byte, last bool) bool
 	// awaitRoom has writable called when c's socket takes bytes again.
 	awaitRoom(c *conn) bool
+	// park has clientGone called if the client leaves before its parked exchange
+	// is answered, and leaves its input where it is. It is false when that can't
+	// be done and c is lost.
+	park(c *conn) bool
+	// await has look called once when fd, on which c's parked exchange waits, is
+	// readable. It is false when that can't be done.
+	await(c *conn, fd int) bool
+	// forget ends an await that goes on.
+	forget(c *conn)
 	// lend calls hand when nothing of the loop reads or writes c any more, and
 	// then clientGone if the client leaves.
 	lend(c *conn)

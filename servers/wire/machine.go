@@ -126,7 +126,7 @@ func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
 	if m.route.MayWait(&m.X.In) {
 		return n, Leave
 	}
-	m.handle()
+	m.handle(m.route.Handler)
 	if m.X.In.HasBody() && !m.X.In.Droppable() {
 		m.X.Out.Close = true
 	}
@@ -137,9 +137,9 @@ func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
 // which [Machine.Next] has returned Leave.
 func (m *Machine) Elsewhere() bool { return m.route.Elsewhere }
 
-// handle calls the handler. One that panics is answered for with 500: a fault in
+// handle calls a handler. One that panics is answered for with 500: a fault in
 // one exchange must not end the others.
-func (m *Machine) handle() {
+func (m *Machine) handle(h weighstone.Handler) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			m.config.Log.Error("handler panicked", "target", string(m.X.In.Target), "fault", fault, "stack", string(debug.Stack()))
@@ -147,7 +147,7 @@ func (m *Machine) handle() {
 			m.X.Out.Close = true
 		}
 	}()
-	m.route.Handler.Serve(&m.X)
+	h.Serve(&m.X)
 }
 
 // Unread is how many bytes of body follow the head just answered and are to be

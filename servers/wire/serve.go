@@ -45,6 +45,12 @@ func NewServer(config Config, slot *weighstone.Slot) *Server {
 // closing makes the reply the connection's last. gone is handed on as
 // Request.Gone.
 func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, closing func() bool) (rest []byte, end End) {
+	return s.Conclude(nil, conn, in, peer, gone, closing)
+}
+
+// Conclude is Serve for an exchange that was parked as parked, which serves it
+// instead of the route's handler; nil for none.
+func (s *Server) Conclude(parked weighstone.Handler, conn Conn, in []byte, peer *Peer, gone <-chan struct{}, closing func() bool) (rest []byte, end End) {
 	m := s.m
 	now := time.Now()
 	m.Tick(now)
@@ -54,7 +60,7 @@ func (s *Server) Serve(conn Conn, in []byte, peer *Peer, gone <-chan struct{}, c
 		x.In.Gone = gone
 		s.open(conn, in[n:], now)
 		if m.route = m.config.Site.Find(x); m.route != nil {
-			s.handle()
+			s.handle(parked)
 		}
 		if !s.mayFollow() {
 			x.Out.Close = true
@@ -95,8 +101,9 @@ func (s *Server) open(conn Conn, in []byte, now time.Time) {
 	}
 }
 
-// handle calls the handler, with the body read before where the route says so.
-func (s *Server) handle() {
+// handle calls the handler, with the body read before where the route says so;
+// what was parked has none.
+func (s *Server) handle(parked weighstone.Handler) {
 	x := &s.m.X
 	if x.In.HasBody() && s.m.route.Body != weighstone.BodyStreamed {
 		b, status := s.readShort()
@@ -110,7 +117,10 @@ func (s *Server) handle() {
 			x.In.Length, x.In.Body = 0, nil
 		}
 	}
-	s.m.handle()
+	if parked == nil {
+		parked = s.m.route.Handler
+	}
+	s.m.handle(parked)
 }
 
 // readShort reads a body that must fit [weighstone.MaxBuffered].

@@ -23,6 +23,9 @@ type app struct {
 	workers []*worker // none if somebody else runs it
 	// answered counts the replies that were whole.
 	answered atomic.Uint64
+
+	parkings sync.Pool // of *parking
+	codecs   sync.Pool // of codec, for requests that have no seat yet
 }
 
 // newApp makes an application that somebody else runs.
@@ -48,6 +51,12 @@ func (a *app) serve(x *weighstone.Exchange, script cgi.Script) {
 		refuse(x, err)
 		return
 	}
+	a.serveAt(s, x, script, in)
+}
+
+// serveAt asks the application for the reply to x, by a seat that was taken for
+// it.
+func (a *app) serveAt(s *seat, x *weighstone.Exchange, script cgi.Script, in cgi.Spool) {
 	r, err := a.ask(x, s, script, in.Length > 0)
 	if err != nil {
 		in.Close()
@@ -80,10 +89,12 @@ func source(x *weighstone.Exchange, in cgi.Spool) io.Reader {
 	return x.In.Body
 }
 
+// safe are the methods of which doing a request twice does no harm.
+const safe = weighstone.GET | weighstone.HEAD | weighstone.PUT | weighstone.DELETE
+
 // ask sends the request, but for its body. If it comes to light that the
 // connection was closed behind our back, it is sent on another one.
 func (a *app) ask(x *weighstone.Exchange, s *seat, script cgi.Script, body bool) (*run, error) {
-	const safe = weighstone.GET | weighstone.HEAD | weighstone.PUT | weighstone.DELETE
 	limit := time.Now().Add(a.opts.Timeout)
 	repeatable := !body && x.In.Verb&safe != 0
 	if err := s.connect(limit, repeatable); err != nil {
@@ -116,14 +127,17 @@ const unwindTime = time.Second
 // unwind waits until the application has given up a request that nobody wants
 // any more, and then gives the seat back. A worker that does not is ended.
 func (a *app) unwind(s *seat) {
+	if err := s.link.join(); err != nil {
+		s.hangUp()
+		a.pool.give(s)
+		return
+	}
 	limit := time.Now().Add(unwindTime)
 	s.link.SetDeadline(limit)
 	s.link.Write(s.codec.appendAbort(nil))
 	// What was sent of a body may end within a record, of which ABORT becomes
 	// a part. The end can't be mistaken.
-	if half, ok := s.link.Conn.(interface{ CloseWrite() error }); ok {
-		half.CloseWrite()
-	}
+	s.link.closeWrite()
 	err := s.readOut()
 	s.hangUp()
 	if s.worker != nil && errors.Is(err, errStuck) {

@@ -87,6 +87,21 @@ func (g *Interpreter) Serve(x *weighstone.Exchange) {
 	a.serve(x, script)
 }
 
+// Park parks x once the application is started.
+func (g *Interpreter) Park(x *weighstone.Exchange, wake func()) weighstone.Parked {
+	g.mu.RLock()
+	a := g.app
+	g.mu.RUnlock()
+	if a == nil {
+		return nil
+	}
+	script, status := g.find(string(x.In.Path))
+	if status != 0 {
+		return nil
+	}
+	return a.park(x, script, wake)
+}
+
 // find returns the script that a path leads to.
 func (g *Interpreter) find(path string) (s cgi.Script, status int) {
 	s = cgi.Script{Interface: cgi.Interface, Root: g.opts.Root, Name: path, File: g.scripts.Files[path]}

@@ -62,7 +62,15 @@ func (m *Mount) Routes() []weighstone.Route {
 }
 
 // Serve answers x by the application.
-func (m *Mount) Serve(x *weighstone.Exchange) {
+func (m *Mount) Serve(x *weighstone.Exchange) { m.app.serve(x, m.script(x)) }
+
+// Park parks x.
+func (m *Mount) Park(x *weighstone.Exchange, wake func()) weighstone.Parked {
+	return m.app.park(x, m.script(x), wake)
+}
+
+// script returns what x's path leads to.
+func (m *Mount) script(x *weighstone.Exchange) cgi.Script {
 	path := string(x.In.Path)
 	script := cgi.Script{Interface: cgi.Interface, Root: m.root}
 	if end := m.files.File(path[1:]); end > 0 {
@@ -76,7 +84,7 @@ func (m *Mount) Serve(x *weighstone.Exchange) {
 			script.File = m.root + path
 		}
 	}
-	m.app.serve(x, script)
+	return script
 }
 
 // Close hangs up. Requests that are at work go on.

@@ -42,47 +42,85 @@ type pool struct {
 type waiter struct {
 	seat  chan *seat // one, nil when there is no hope
 	timer *time.Timer
+	wake  func() // tells that one is there; nil when somebody waits for it
+}
+
+// tell hands a seat over. Afterwards the waiter may be another's.
+func (w *waiter) tell(s *seat) {
+	wake := w.wake
+	w.seat <- s
+	if wake != nil {
+		wake()
+	}
 }
 
 func newPool(queue int) *pool {
 	return &pool{queue: queue, waiters: sync.Pool{New: func() any {
 		t := time.NewTimer(time.Hour)
 		t.Stop()
-		return &waiter{make(chan *seat, 1), t}
+		return &waiter{seat: make(chan *seat, 1), timer: t}
 	}}}
 }
 
 // take returns a free seat, waiting for one if need be.
 func (p *pool) take(gone <-chan struct{}, limit time.Duration) (*seat, error) {
+	s, w, err := p.enter(nil)
+	if w == nil {
+		return s, err
+	}
+	return p.wait(w, gone, limit)
+}
+
+// enter returns a free seat, or else a place in the queue. wake is called when
+// there is a seat, or no hope for one; it must not call the pool.
+func (p *pool) enter(wake func()) (*seat, *waiter, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case p.closed:
-		p.mu.Unlock()
-		return nil, errClosed
+		return nil, nil, errClosed
 	case p.up == 0:
-		p.mu.Unlock()
-		return nil, errDown
+		return nil, nil, errDown
 	case len(p.free) > 0:
 		s := p.free[len(p.free)-1]
 		p.free = p.free[:len(p.free)-1]
 		s.taken = true
-		p.mu.Unlock()
-		return s, nil
+		return s, nil, nil
 	case len(p.waiting) >= p.queue:
-		p.mu.Unlock()
-		return nil, errFull
+		return nil, nil, errFull
 	}
 	w := p.waiters.Get().(*waiter)
+	w.wake = wake
 	p.waiting = append(p.waiting, w)
-	p.mu.Unlock()
-	s, err := p.wait(w, gone, limit)
+	return nil, w, nil
+}
+
+// look says whether what a waiter waits for is there; then it is no waiter any
+// more.
+func (p *pool) look(w *waiter) (s *seat, err error, there bool) {
+	select {
+	case s = <-w.seat:
+		p.waiters.Put(w)
+		return s, hope(s), true
+	default:
+		return nil, nil, false
+	}
+}
+
+// leave ends a wait.
+func (p *pool) leave(w *waiter) {
+	if !p.unqueue(w) {
+		if s := <-w.seat; s != nil { // given meanwhile
+			p.give(s)
+		}
+	}
 	p.waiters.Put(w)
-	return s, err
 }
 
 // wait waits for a seat, unless it takes too long, or some time after the
-// client has left.
+// client has left. It is the waiter's end.
 func (p *pool) wait(w *waiter, gone <-chan struct{}, limit time.Duration) (*seat, error) {
+	defer p.waiters.Put(w)
 	w.timer.Reset(limit)
 	defer w.timer.Stop()
 	why := errLate
@@ -142,7 +180,7 @@ func (p *pool) offer(s *seat) {
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]
 		s.taken = true
-		w.seat <- s
+		w.tell(s)
 		return
 	}
 	if s.link == nil {
@@ -235,7 +273,7 @@ func (p *pool) raise(s *seat) {
 // dismiss tells all who wait that there is no hope.
 func (p *pool) dismiss() {
 	for _, w := range p.waiting {
-		w.seat <- nil
+		w.tell(nil)
 	}
 	p.waiting = nil
 }

@@ -92,6 +92,17 @@ func (g *Programs) Serve(x *weighstone.Exchange) {
 	t.app.serve(x, t.script)
 }
 
+// Park parks x where the program is known and its workers are started.
+func (g *Programs) Park(x *weighstone.Exchange, wake func()) weighstone.Parked {
+	g.mu.RLock()
+	t, ok := g.known[string(x.In.Path)]
+	g.mu.RUnlock()
+	if !ok {
+		return nil
+	}
+	return t.app.park(x, t.script, wake)
+}
+
 // target returns what a program is asked by, and starts its workers if they
 // have not been.
 func (g *Programs) target(prog gateway.Program) (target, error) {

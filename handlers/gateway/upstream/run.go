@@ -9,7 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/weighstone/weighstone/handlers/gateway"
+	"github.com/weighstone/weighstone/internal/sys"
 )
 
 // A run is one request at an application. It is the gateway's output.
@@ -26,6 +29,7 @@ type run struct {
 	retry    bool          // may be sent once more
 	ended    error         // how the connection ended, nil if it has not
 	starving bool
+	parked   bool // nobody may wait: the link is apart
 
 	mu       sync.Mutex
 	cause    error // why it was broken off, nil if it was not
@@ -82,6 +86,9 @@ func (r *run) fill() error {
 	s := r.seat
 	s.end = copy(s.buf, s.buf[s.start:s.end])
 	s.start = 0
+	if r.parked {
+		return r.fillAtOnce()
+	}
 	n, err := s.link.Read(s.buf[s.end:])
 	s.end += n
 	if n > 0 {
@@ -110,6 +117,23 @@ func (r *run) fill() error {
 	return r.ended
 }
 
+// fillAtOnce reads what there is. The end of the connection is for somebody to
+// judge who can open another one, and finds it there again.
+func (r *run) fillAtOnce() error {
+	s := r.seat
+	n, errno := sys.Read(s.link.fd, s.buf[s.end:])
+	switch {
+	case errno == unix.EAGAIN:
+		return gateway.ErrLater
+	case errno != 0, n == 0:
+		return gateway.ErrStuck
+	}
+	s.end += n
+	r.retry = false
+	r.progress.Add(1)
+	return nil
+}
+
 // again sends the request once more, on a new connection.
 func (r *run) again() error {
 	r.retry = false
@@ -135,7 +159,7 @@ func (r *run) PauseAt(t time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pause = t
-	if r.cause == nil && r.seat.link != nil {
+	if r.cause == nil && r.seat.link != nil && !r.parked {
 		r.seat.link.SetReadDeadline(t)
 	}
 }
@@ -171,7 +195,7 @@ func (r *run) Kill(cause error) {
 	if r.cause == nil {
 		r.cause = cause
 	}
-	if r.seat.link != nil {
+	if r.seat.link != nil && !r.parked {
 		r.seat.link.SetDeadline(past)
 	}
 }
@@ -217,16 +241,16 @@ func (r *run) Free() {
 	if r.over != nil {
 		close(r.over)
 	}
-	s := r.seat
+	a, s := r.app, r.seat
 	done := s.codec.done()
 	switch {
 	case done && s.start == s.end && !killed && !cut:
-		r.app.answered.Add(1)
-		r.app.pool.give(s)
+		a.answered.Add(1)
+		a.pool.give(s)
 	case killed && !done && r.ended == nil && s.link != nil:
-		r.app.unwinds.Go(func() { r.app.unwind(s) })
+		a.unwinds.Go(func() { a.unwind(s) })
 	default:
 		s.hangUp()
-		r.app.pool.give(s)
+		a.pool.give(s)
 	}
 }

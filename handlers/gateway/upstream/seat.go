@@ -56,7 +56,7 @@ func (s *seat) hangUp() {
 // costs a system call.
 func (s *seat) connect(limit time.Time, repeatable bool) error {
 	if s.link != nil {
-		if repeatable || s.link.fresh() {
+		if (repeatable || s.link.fresh()) && s.link.join() == nil {
 			s.link.reused = true
 			return nil
 		}
