@@ -58,6 +58,9 @@ func (s *stream) finish() error {
 		return ErrShort
 	}
 	s.whole = true
+	if s.reply.feed == nil { // now, or the next request might find the program busy
+		s.reply.free()
+	}
 	return io.EOF
 }
 
@@ -65,6 +68,9 @@ func (s *stream) finish() error {
 // finish.
 func (s *stream) Close() error {
 	r := s.reply
+	if r.buf == nil { // freed at the end
+		return nil
+	}
 	if s.left != 0 && !s.whole {
 		r.out.Kill(ErrClosed)
 	}
