@@ -21,10 +21,12 @@ type epollDispatcher struct {
 	events []unix.EpollEvent
 	ready  []int
 
-	// A duplicate of fd that the runtime can wait for, made when it first is to:
-	// from then on the runtime's own poller wakes for every event too.
-	file *os.File
-	raw  syscall.RawConn
+	// A duplicate of fd that the runtime can wait for, made when it is to: from
+	// then on the runtime's own poller wakes for every event too, until it is
+	// closed again, when the loop has waited alone for some time.
+	file  *os.File
+	raw   syscall.RawConn
+	alone int // waits since goroutines had connections
 }
 
 // epollBatch is how many events one wait can report.
@@ -105,7 +107,13 @@ func (d *epollDispatcher) forget(fd int, told bool) error {
 }
 
 func (d *epollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) {
-	if share && timeout != 0 && d.open() {
+	switch {
+	case !share && d.raw != nil:
+		if d.alone++; d.alone > aloneAfter {
+			d.shut()
+		}
+	case share && timeout != 0 && d.open():
+		d.alone = 0
 		if err := d.park(timeout); err != nil {
 			return nil, err
 		}
@@ -163,9 +171,19 @@ func (d *epollDispatcher) open() bool {
 	return true
 }
 
-func (d *epollDispatcher) close() {
+// aloneAfter is how many waits must pass without goroutines before the set leaves
+// the runtime's poller: going there and back costs some five calls.
+const aloneAfter = 100
+
+// shut takes the set out of the runtime's poller.
+func (d *epollDispatcher) shut() {
 	if d.file != nil {
 		d.file.Close()
 	}
+	d.file, d.raw, d.alone = nil, nil, 0
+}
+
+func (d *epollDispatcher) close() {
+	d.shut()
 	sys.Close(d.fd)
 }
