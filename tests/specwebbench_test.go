@@ -58,8 +58,12 @@ func TestSpecwebBench(t *testing.T) {
 	if status != 0 || !regexp.MustCompile(want).MatchString(out) || !regexp.MustCompile(knobs).MatchString(out) || !strings.Contains(out, "0 lost, 0 duplicated, 0 reordered, 0 corrupted, 0 foreign; 0 replies wrong") {
 		t.Errorf("status %d:\n%s", status, out)
 	}
+	out, status = specwebBench(t, "-c", "20", "-d", "1s", "--warmup", "0s", "--line-rate", "0", "--arrival", "poisson", "--rate", "200", "--conditional", "0.5")
+	if status != 0 || !strings.Contains(out, "50 % of the static requests ask whether") || !strings.Contains(out, "open loop: poisson, 200 a second") || strings.Contains(out, "failed;") && !strings.Contains(out, " 0 failed;") {
+		t.Errorf("status %d:\n%s", status, out)
+	}
 	for _, bad := range [][]string{
-		{"-c", "0"}, {"--dirs", "100001"}, {"--search", "--line-rate", "0"}, {"--search", "--most", "1"},
+		{"--conditional", "2"}, {"--arrival", "poisson", "--rate", "10"}, {"--rate", "10"}, {"-c", "0"}, {"--dirs", "100001"}, {"--search", "--line-rate", "0"}, {"--search", "--most", "1"},
 		{"--fault", "replay-post:10"}, {"--fault", "replay-post:10", "--variants", "epoll"}, {"--variants", "none"}, {"--subject", "x"},
 	} {
 		if out, status := specwebBench(t, bad...); status != 2 {

@@ -2,6 +2,7 @@ package specweb
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Plan struct {
 
 	from, until time.Duration // what is due within counts
 	lineRate    int
+	conditional float64 // of the static requests
+	since       string  // the date in them
 
 	sessions []*session
 	complain complaints
@@ -42,9 +45,12 @@ type Draw struct {
 	Tables   *rules.Tables // since the reset
 	Content  *rules.Set
 	Clients  int
-	LineRate int           // bits a second, 0 for none
-	From     time.Duration // requests count that are due from here on
-	Until    time.Duration // and before this; 0 for all
+	LineRate int // bits a second, 0 for none
+	// Conditional is the share of static requests, from 0 to 1, that ask whether
+	// the file has changed, and are to be answered 304.
+	Conditional float64
+	From        time.Duration // requests count that are due from here on
+	Until       time.Duration // and before this; 0 for all
 }
 
 // NewPlan makes the plan of an iteration.
@@ -54,6 +60,7 @@ func NewPlan(d Draw) *Plan {
 		operation: plan.NewDrawer(rules.OperationWeights()), class: plan.NewDrawer(rules.ClassWeights()),
 		file: plan.NewDrawer(rules.FileWeights()), dir: plan.NewDrawer(rules.DirWeights(d.Dirs)),
 		from: d.From, until: d.Until, lineRate: d.LineRate,
+		conditional: d.Conditional, since: time.Now().UTC().Format(http.TimeFormat),
 	}
 	for i := range d.Clients {
 		p.sessions = append(p.sessions, newSession(p, i))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone/bench/load"
+	"github.com/weighstone/weighstone/bench/pace"
 	rules "github.com/weighstone/weighstone/fixtures/specweb"
 	"github.com/weighstone/weighstone/internal/proc"
 )
@@ -24,8 +25,12 @@ type Config struct {
 	Duration   time.Duration `json:"duration_ns"` // of an iteration behind its warm-up
 	Iterations int           `json:"iterations"`
 	HTTP10     bool          `json:"http_1_0"`
-	Seed       uint64        `json:"seed"`
-	Users      int           `json:"users"`
+	// Conditional is as in a Draw. Arrival is how requests come: a closed loop,
+	// or without a line rate an open one. Neither was there in 1999.
+	Conditional float64      `json:"conditional_share"`
+	Arrival     pace.Arrival `json:"-"`
+	Seed        uint64       `json:"seed"`
+	Users       int          `json:"users"`
 	// Posts, if not 0, ends an iteration when so many are to be expected, in
 	// place of its duration: a test of integrity.
 	Posts   int           `json:"posts"`
@@ -156,9 +161,9 @@ func (c *Config) iterate(ctx context.Context, n int) (*Iteration, error) {
 	}
 	config := load.Config{
 		URL: c.URL, Clients: c.Connections, Keepalive: true, HTTP10: c.HTTP10,
-		LineRate: c.LineRate, Warmup: c.Warmup, Duration: c.Duration, Timeout: c.Timeout, Workers: c.Workers, CPUs: c.CPUs,
+		LineRate: c.LineRate, Warmup: c.Warmup, Duration: c.Duration, Timeout: c.Timeout, Workers: c.Workers, CPUs: c.CPUs, Arrival: c.Arrival,
 	}
-	draw := Draw{Seed: c.Seed + uint64(n), Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: c.Connections, LineRate: c.LineRate, From: c.Warmup}
+	draw := Draw{Seed: c.Seed + uint64(n), Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: c.Connections, LineRate: c.LineRate, From: c.Warmup, Conditional: c.Conditional}
 	if c.Posts > 0 {
 		config.Warmup, config.Duration, draw.From = 0, 0, 0
 		config.Requests = max(uint64(c.Connections), requestsFor(c.Posts))

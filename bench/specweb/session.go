@@ -24,6 +24,7 @@ type session struct {
 
 	op      rules.Operation
 	file    rules.File
+	held    bool // the client has the file, and asks whether it changed
 	visitor rules.Visitor
 	last    int // the advertisement shown last
 
@@ -82,8 +83,20 @@ func (s *session) Next(ask *bench.Ask) {
 	}
 	if s.op == rules.Static {
 		ask.Expect.Length = int64(s.file.Size())
+		s.condition(ask)
 	}
 	s.write(ask)
+}
+
+// condition makes a share of the static requests those of a client that has the
+// file, which is to be told that it has not changed.
+func (s *session) condition(ask *bench.Ask) {
+	p := s.plan
+	s.held = p.conditional > 0 && s.tour == 0 && s.rand.Float64() < p.conditional
+	if s.held {
+		ask.Expect = bench.Expect{Status: 304, Length: 0}
+		s.expect.stage = inTail
+	}
 }
 
 // write fills in the request, which lies in the ask's own memory.
@@ -103,6 +116,9 @@ func (s *session) write(ask *bench.Ask) {
 	if s.op == rules.Ad || s.op == rules.Post {
 		s.visitor = rules.Visitor{User: s.rand.IntN(s.plan.users), Last: s.last}
 		b = append(s.visitor.AppendCookie(append(b, "Cookie: "...)), "\r\n"...)
+	}
+	if s.op == rules.Static && s.held {
+		b = append(append(append(b, "If-Modified-Since: "...), s.plan.since...), "\r\n"...)
 	}
 	if s.op == rules.Post {
 		b = append(b, "Content-Type: application/x-www-form-urlencoded\r\n"...)

@@ -76,8 +76,11 @@ func (r *Result) WriteStep(w io.Writer) error {
 func (r *Result) writeIteration(b *strings.Builder, n int) {
 	it := &r.Iterations[n]
 	c, log := it.Conformance, it.Integrity
-	fmt.Fprintf(b, "\niteration %d: %d of %d connections above %.0f bit/s, mean %.0f; %d requests, %d failed; %.1f operations/s\n",
-		n+1, c.Conforming, c.Connections, c.Needed, c.MeanRate, c.Requests, c.Failed, it.Rate)
+	fmt.Fprintf(b, "\niteration %d: ", n+1)
+	if c.Needed > 0 {
+		fmt.Fprintf(b, "%d of %d connections above %.0f bit/s, mean %.0f; ", c.Conforming, c.Connections, c.Needed, c.MeanRate)
+	}
+	fmt.Fprintf(b, "%d requests, %d failed; %.1f operations/s\n", c.Requests, c.Failed, it.Rate)
 	for _, s := range c.Operations {
 		fmt.Fprintf(b, "  %-8s %8d  %6.2f %%  of %5.2f %%  %d failed\n", s.Name, s.Asked, s.Got, s.Wanted, s.Failed)
 	}
@@ -111,6 +114,12 @@ func (c *Config) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nknobs        %d connections, line rate %s, %d directories (%d MB), %d x %s, HTTP/%s, %d users, seed %d\n",
 		c.Connections, line, c.Dirs, c.Dirs*rules.DirBytes/1e6, c.Iterations, length, version, c.Users, c.Seed)
+	if c.Conditional > 0 {
+		fmt.Fprintf(b, "             %g %% of the static requests ask whether the file has changed\n", 100*c.Conditional)
+	}
+	if c.Arrival.Open() {
+		fmt.Fprintf(b, "             requests come in an open loop: %s, %g a second\n", &c.Arrival, c.Arrival.Rate)
+	}
 }
 
 // curve are the quantiles of the connections' rates that show how many conform
@@ -131,4 +140,10 @@ func micros(v float64) string {
 	return fmt.Sprintf("%.1f us of CPU a request", v)
 }
 
-func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
+// millis tells a quantile, 0 of one that too few replies leave open.
+func millis(d time.Duration) string {
+	if d == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+}

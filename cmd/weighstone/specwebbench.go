@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/specweb"
 	"github.com/weighstone/weighstone/bench/subject"
 	"github.com/weighstone/weighstone/fixtures"
@@ -36,6 +37,9 @@ type benchSpecwebCmd struct {
 	Duration    time.Duration `short:"d" default:"60s" help:"Of an iteration."`
 	Iterations  int           `default:"3" help:"Of each load; all must conform."`
 	HTTP        string        `name:"http" enum:"1.0,1.1" default:"1.1" help:"Version: 1.0 or 1.1."`
+	Conditional float64       `placeholder:"SHARE" help:"Share of the static requests that ask whether the file has changed, from 0 to 1; there were none in 1999."`
+	Arrival     string        `enum:"closed,constant,poisson" default:"closed" help:"closed; or without a line rate constant or poisson, at --rate."`
+	Rate        float64       `placeholder:"R" help:"Requests a second of an open loop."`
 	Integrity   bool          `help:"Test integrity: no line rate, until --posts POSTs."`
 	Posts       int           `default:"5000" help:"Of a test of integrity."`
 	Users       int           `default:"10000" help:"Of the table of users."`
@@ -56,6 +60,16 @@ func (c *benchSpecwebCmd) Validate() error {
 	case c.Search && (c.Integrity || c.LineRate == 0):
 		return errors.New("--search: finds what conforms by rate, so it needs a line rate and excludes --integrity")
 	}
+	if c.Conditional < 0 || c.Conditional > 1 {
+		return fmt.Errorf("--conditional: expected 0 to 1, but got %v", c.Conditional)
+	}
+	arrival := c.arrival()
+	if err := arrival.Validate(); err != nil {
+		return err
+	}
+	if arrival.Open() && (c.LineRate > 0 || c.Integrity) {
+		return errors.New("--arrival: an open loop needs --line-rate 0, and is not for --integrity")
+	}
 	for _, name := range c.Variants {
 		if _, err := servers.Find(name); err != nil {
 			return err
@@ -69,6 +83,10 @@ func (c *benchSpecwebCmd) Validate() error {
 	}
 	_, err := c.remotes()
 	return err
+}
+
+func (c *benchSpecwebCmd) arrival() pace.Arrival {
+	return pace.Arrival{Kind: pace.Kind(c.Arrival), Rate: c.Rate, Seed: c.Seed}
 }
 
 // remotes are the servers that run already.
@@ -203,6 +221,7 @@ func (c *benchSpecwebCmd) config(url string, sub subject.Subject, stderr io.Writ
 		URL: url, Connections: c.Connections, Dirs: c.dirs(c.Connections), LineRate: c.LineRate,
 		Warmup: c.Warmup, Duration: c.Duration, Iterations: c.Iterations, HTTP10: c.HTTP == "1.0",
 		Seed: c.Seed, Users: c.Users, Timeout: c.Timeout, Workers: c.Generator,
+		Conditional: c.Conditional, Arrival: c.arrival(),
 		Content:  rules.NewSet(fixtures.Seed),
 		Progress: func(stage string) { fmt.Fprintf(stderr, "weighstone: %s: %s\n", sub.Name(), stage) },
 	}
@@ -242,7 +261,11 @@ func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Su
 	if c.Output == "json" {
 		return whole, writeJSON(s.out, map[string]any{"style": rules.Style, "server": sub.Name(), "connections": most, "steps": steps, "best": best})
 	}
-	fmt.Fprintf(s.out, "%s: %s holds %d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), most, c.Step, strings.Join(steps, ", "))
+	least := ""
+	if most == c.Most {
+		least = "at least "
+	}
+	fmt.Fprintf(s.out, "%s: %s holds %s%d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), least, most, c.Step, strings.Join(steps, ", "))
 	if best == nil || best.Config.Connections != most {
 		return whole, nil
 	}
