@@ -94,6 +94,11 @@ func (r *Result) Whole() bool {
 	return true
 }
 
+// Conforming is the median of how many connections conformed.
+func (r *Result) Conforming() int {
+	return median(r, func(i *Iteration) int { return i.Conformance.Conforming })
+}
+
 // Run makes the iterations of one load. Before the first, each operation is
 // asked once for a file of each class, and must be answered right; that it is
 // not is an error.

@@ -20,8 +20,10 @@ func (s Step) String() string {
 // from low until one fails or most is reached, halves the interval between the
 // highest that passed and the lowest that failed, and tries both ends again. An
 // end that does not hold moves the interval. try is asked for one load; shown,
-// of each. The answer is 0 when nothing passes.
-func Search(low, most, step int, try func(load int) (bool, error), shown func(Step)) (best int, err error) {
+// of each. The answer is 0 when nothing passes. It is not confirmed when its ends
+// still did not hold after [maxConfirmations] rounds: then the server, or the
+// machine, is at one time so and at another otherwise.
+func Search(low, most, step int, try func(load int) (bool, error), shown func(Step)) (best int, confirmed bool, err error) {
 	passed, failed := 0, most+step
 	ask := func(load int) (bool, error) {
 		ok, err := try(load)
@@ -39,44 +41,43 @@ func Search(low, most, step int, try func(load int) (bool, error), shown func(St
 	for load := low; load <= most; load = min(2*load, max(most, load+1)) {
 		ok, err := ask(load)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if !ok || load == most {
 			break
 		}
 	}
-	for rounds := 0; rounds < maxConfirmations; rounds++ {
+	for range maxConfirmations {
 		for failed-passed > step {
 			if _, err := ask(passed + (failed-passed)/2); err != nil {
-				return 0, err
+				return 0, false, err
 			}
 		}
 		upper, lower := failed, passed
 		if upper <= most {
-			ok, err := try(upper)
+			ok, err := ask(upper)
 			if err != nil {
-				return 0, fmt.Errorf("confirm %d connections: %w", upper, err)
+				return 0, false, err
 			}
-			shown(Step{upper, ok})
 			if ok { // its failure was a chance
 				passed, failed = upper, min(most+step, 2*upper)
 				continue
 			}
 		}
 		if lower == 0 {
-			return 0, nil
+			return 0, true, nil
 		}
-		ok, err := try(lower)
+		best = lower
+		ok, err := ask(lower)
 		if err != nil {
-			return 0, fmt.Errorf("confirm %d connections: %w", lower, err)
+			return 0, false, err
 		}
-		shown(Step{lower, ok})
 		if ok {
-			return lower, nil
+			return lower, true, nil
 		}
 		passed, failed = 0, lower // its pass was
 	}
-	return 0, fmt.Errorf("no load passes twice and fails twice, after %d rounds", maxConfirmations)
+	return best, false, nil
 }
 
 // maxConfirmations bounds how often a search goes on with an end that did not

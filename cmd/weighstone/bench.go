@@ -21,6 +21,7 @@ type benchCmd struct {
 	List    benchListCmd    `cmd:"" help:"List the experiments."`
 	Compare benchCompareCmd `cmd:"" help:"Compare two results: OLD.json NEW.json."`
 	Specweb benchSpecwebCmd `cmd:"" name:"specweb99-style" help:"Judge how many connections a server holds at line speed, and its integrity, under a SPECweb99-style workload."`
+	Study   benchStudyCmd   `cmd:"" name:"specweb99-2001" help:"Make the tables of a study of 2001 with our servers: processors, a cache, and a cache that cheats; its own rows beside."`
 }
 
 type benchRunCmd struct {

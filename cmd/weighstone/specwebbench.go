@@ -234,42 +234,63 @@ func (c *benchSpecwebCmd) config(url string, sub subject.Subject, stderr io.Writ
 	return config
 }
 
-// search finds the most connections that conform, and tells each step.
-func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Subject, config specweb.Config) (whole bool, err error) {
-	whole = true
-	var best *specweb.Result
+// A found is what a search found.
+type found struct {
+	most      int // connections that conform
+	confirmed bool
+	steps     []string
+	passed    map[int]*specweb.Result // the last result of each load that passed
+	failed    map[int]*specweb.Result // and that failed
+	whole     bool                    // the server kept its integrity throughout
+}
+
+// find searches for the most connections that conform, and tells each step.
+func (c *benchSpecwebCmd) find(ctx context.Context, stderr io.Writer, config specweb.Config) (*found, error) {
+	f := &found{passed: map[int]*specweb.Result{}, failed: map[int]*specweb.Result{}, whole: true}
 	try := func(load int) (bool, error) {
 		config.Connections, config.Dirs = load, c.dirs(load)
 		r, err := specweb.Run(ctx, config)
+		if err == nil && ctx.Err() != nil {
+			err = errors.New("interrupted")
+		}
 		if err != nil {
 			return false, err
 		}
-		if ctx.Err() != nil {
-			return false, errors.New("interrupted")
+		f.whole = f.whole && r.Whole()
+		if r.Conforms() {
+			f.passed[load] = r
+		} else {
+			f.failed[load] = r
 		}
-		whole = whole && r.Whole()
-		if r.Conforms() && (best == nil || load >= best.Config.Connections) {
-			best = r
-		}
-		return r.Conforms(), r.WriteStep(s.err)
+		return r.Conforms(), r.WriteStep(stderr)
 	}
-	var steps []string
-	most, err := specweb.Search(c.Connections, c.Most, c.Step, try, func(step specweb.Step) { steps = append(steps, step.String()) })
+	var err error
+	f.most, f.confirmed, err = specweb.Search(c.Connections, c.Most, c.Step, try, func(step specweb.Step) { f.steps = append(f.steps, step.String()) })
+	return f, err
+}
+
+// search tells what a search found.
+func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Subject, config specweb.Config) (whole bool, err error) {
+	f, err := c.find(ctx, s.err, config)
 	if err != nil {
 		return false, err
 	}
+	best := f.passed[f.most] // nil if nothing conforms
 	if c.Output == "json" {
-		return whole, writeJSON(s.out, map[string]any{"style": rules.Style, "server": sub.Name(), "connections": most, "steps": steps, "best": best})
+		return f.whole, writeJSON(s.out, map[string]any{"style": rules.Style, "server": sub.Name(), "connections": f.most, "confirmed": f.confirmed, "steps": f.steps, "best": best})
 	}
 	least := ""
-	if most == c.Most {
+	switch {
+	case !f.confirmed:
+		least = "now and then "
+	case f.most == c.Most:
 		least = "at least "
 	}
-	fmt.Fprintf(s.out, "%s: %s holds %s%d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), least, most, c.Step, strings.Join(steps, ", "))
-	if best == nil || best.Config.Connections != most {
-		return whole, nil
+	fmt.Fprintf(s.out, "%s: %s holds %s%d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), least, f.most, c.Step, strings.Join(f.steps, ", "))
+	if best == nil {
+		return f.whole, nil
 	}
-	return whole, best.WriteText(s.out, sub.Name())
+	return f.whole, best.WriteText(s.out, sub.Name())
 }
 
 func (c *benchSpecwebCmd) write(s *streams, sub subject.Subject, r *specweb.Result) error {
