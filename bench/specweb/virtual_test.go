@@ -52,8 +52,9 @@ func capped(p *Plan, rate int, until time.Duration) {
 // TestSearchOfACappedServer: the search finds the load at which a server with a
 // known rate can just give each connection 80 % of its line.
 func TestSearchOfACappedServer(t *testing.T) {
+	t.Parallel()
 	const line, rate, step = 400_000, 16_000_000, 5 // 50 connections at 320,000 bit/s
-	const warmup, until = 60 * time.Second, 660 * time.Second
+	const warmup, until = 60 * time.Second, 460 * time.Second
 	tables, set := rules.NewTables(1, 10, 0), rules.NewSet(1)
 	best, confirmed, err := Search(10, 400, step, func(n int) (bool, error) {
 		p := NewPlan(Draw{Seed: 5, Dirs: 5, Clients: n, Content: set, Tables: tables, LineRate: line, From: warmup, Until: until})
