@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
@@ -19,6 +21,7 @@ type design struct {
 	runs    int
 	// remarks go into the document: what was left out, and why.
 	remarks []string
+	left    map[subject.Subject]bool // optional servers that were left out
 
 	controls controls
 }
@@ -37,8 +40,11 @@ type cell struct {
 	// [claimRate] stands only with a saturated server.
 	claims  metric
 	remarks []string
-	path    string // that is asked for, where it is one; for ab
-	log     string // the server's access log, emptied before each run; empty for none
+	// optional marks a server that nobody asked for by name: if it does not
+	// start, or answers something else, it is left out, and that is remarked.
+	optional bool
+	path     string // that is asked for, where it is one; for ab
+	log      string // the server's access log, emptied before each run; empty for none
 	// first has the first request measured, of the path that proves the cell.
 	first   bool
 	ceiling *cell // what the client can do at most under such a load; nil if nobody knows
@@ -165,6 +171,24 @@ func (d *design) order(seed uint64, round int) []*cell {
 
 // requestTook is what a request on a connection of its own takes, about.
 const requestTook = 200 * time.Microsecond
+
+// leaveOut takes all cells of an optional one's server out of the design, and
+// remarks why. It says whether the cell was optional.
+func (d *design) leaveOut(c *cell, why error) bool {
+	if !c.optional {
+		return false
+	}
+	d.remark(fmt.Sprintf("%s was left out: %v", c.subject.Name(), why))
+	if d.left == nil {
+		d.left = map[subject.Subject]bool{}
+	}
+	d.left[c.subject] = true
+	for i := range d.units {
+		d.units[i] = slices.DeleteFunc(d.units[i], func(o *cell) bool { return o.subject == c.subject })
+	}
+	d.units = slices.DeleteFunc(d.units, func(u []*cell) bool { return len(u) == 0 })
+	return true
+}
 
 // took is how long one run of c takes, about.
 func (c *cell) took() time.Duration {

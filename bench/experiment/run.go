@@ -162,11 +162,19 @@ func (s *session) round(ctx context.Context, round int) error {
 	order := s.design.order(s.lab.Seed, round)
 	if round == 0 { // same work first, then the same clock
 		for _, c := range order {
+			if s.design.left[c.subject] {
+				continue
+			}
 			s.tell(StageProof, c.name)
-			if err := s.prove(ctx, c); err != nil {
+			err := s.prove(ctx, c)
+			if err != nil && ctx.Err() == nil && s.design.leaveOut(c, err) {
+				continue
+			}
+			if err != nil {
 				return err
 			}
 		}
+		order = s.design.order(s.lab.Seed, round)
 		if len(s.design.pilots()) > 0 || s.design.firsts() {
 			// The first round's servers are to be as fresh as the others'.
 			if err := errors.Join(s.pilot(ctx), s.lab.down()); err != nil {

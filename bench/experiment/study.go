@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,6 +190,7 @@ func (l *lab) studyCell(s *study.Study, p study.Point, on subject.Subject, durat
 	}
 	c.path = asked.Path
 	c.load.limited, c.load.pause = server.Limited, server.Pause
+	c.optional = server.Peer != "" && !slices.Contains(l.Peers, server.Peer)
 	if server.AccessLog {
 		c.log = l.logOf(server.Key)
 	}

@@ -156,3 +156,28 @@ func awaitStopped(t *testing.T, c *cell, want bool) {
 		}
 	}
 }
+
+// TestOptionalServerIsLeftOut: one that does not start does not end the
+// experiment if nobody asked for it by name.
+func TestOptionalServerIsLeftOut(t *testing.T) {
+	o := options(t)
+	e := pair(t, 1, "echo it has no configuration >&2; exit 1")
+	made := e.design
+	e.design = func(l *lab) (*design, error) {
+		d, err := made(l)
+		if err == nil {
+			d.units[0][1].optional, d.compare = true, nil
+		}
+		return d, err
+	}
+	doc, err := e.run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Cells) != 1 || doc.Cells[0].Name != "a" || len(doc.Cells[0].Runs) == 0 {
+		t.Errorf("cells: %+v", doc.Cells)
+	}
+	if reasons := strings.Join(doc.Reasons, "\n"); !strings.Contains(reasons, "b was left out: ") || !strings.Contains(reasons, "it has no configuration") {
+		t.Errorf("reasons: %q", reasons)
+	}
+}

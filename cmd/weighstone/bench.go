@@ -64,10 +64,10 @@ func (c *benchRunCmd) Run(s *streams) error {
 			failed = failed || doc.Verdict.Failed()
 		}
 		if err != nil {
-			return errors.Join(err, out.end())
+			return errors.Join(err, out.end(), index.write())
 		}
 		if ctx.Err() != nil {
-			return errors.Join(errors.New("interrupted"), out.end())
+			return errors.Join(errors.New("interrupted"), out.end(), index.write())
 		}
 	}
 	if err := errors.Join(out.end(), index.write()); err != nil {
