@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -273,9 +274,24 @@ func hasSocket(pid int, set uint64) bool {
 		return false
 	}
 	for _, m := range member.FindAllSubmatch(b, -1) {
-		if fd, err := strconv.ParseUint(string(m[1]), 10, 64); err == nil && isSocket(pid, fd) {
+		if fd, err := strconv.ParseUint(string(m[1]), 10, 64); err == nil && isSocket(pid, fd) && !isLocal(pid, fd) {
 			return true
 		}
 	}
 	return false
+}
+
+// isLocal says whether a socket of a process is none of the network's: those are
+// between the server and its own programs, in the runtime's set.
+func isLocal(pid int, fd uint64) bool {
+	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
+	if err != nil {
+		return false
+	}
+	inode := strings.TrimSuffix(strings.TrimPrefix(name, "socket:["), "]")
+	local, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/unix", pid)) // Num RefCount Protocol Flags Type St Inode Path
+	return err == nil && slices.ContainsFunc(strings.Split(string(local), "\n"), func(line string) bool {
+		words := strings.Fields(line)
+		return len(words) > 6 && words[6] == inode
+	})
 }
