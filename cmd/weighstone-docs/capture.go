@@ -78,7 +78,11 @@ func render(variant, log string, parts []titled) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	calls, err := parse(string(trace))
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	calls, err := parse(strings.ReplaceAll(string(trace), here, "/weighstone"))
 	if err != nil {
 		return "", err
 	}

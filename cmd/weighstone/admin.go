@@ -43,7 +43,7 @@ func (v *service) openAdmin() error {
 
 // facts are what the metrics tell, of all processes together.
 func (v *service) facts() admin.Facts {
-	return admin.Facts{Variant: v.variant.Name, Restarts: v.board.Restarts(), Stats: v.board.Sum()}
+	return admin.Facts{Variant: v.variant.Name, Restarts: v.board.Restarts(), Crashes: v.board.Crashes(), Stats: v.board.Sum()}
 }
 
 // takesWork says whether the server has begun and does not yet drain.

@@ -73,6 +73,11 @@ func (c *serveCmd) Validate() error {
 			return fmt.Errorf("%s: the value is too small", name)
 		}
 	}
+	for name, n := range map[string]int{"--workers": c.Workers, "--min-workers": c.Knobs.MinWorkers, "--max-workers": c.Knobs.MaxWorkers} {
+		if n > maxWorkers {
+			return fmt.Errorf("%s: the value is too large: there may be %d", name, maxWorkers)
+		}
+	}
 	if err := c.Knobs.checkPool(c.Workers); err != nil {
 		return err
 	}
@@ -81,6 +86,10 @@ func (c *serveCmd) Validate() error {
 	}
 	return c.Apps.check()
 }
+
+// maxWorkers bounds what a machine could have as processes: 32,768 process ids,
+// of which a successor needs as many.
+const maxWorkers = 10_000
 
 // accessLog is the access log as asked for.
 func (c *serveCmd) accessLog() accesslog.Options {
@@ -184,7 +193,7 @@ func (v *service) prepare(s *streams) (err error) {
 	if v.handoff, err = handoff.New(handoff.Options{PIDFile: c.PIDFile, Log: v.log}); err != nil {
 		return err
 	}
-	if v.board, err = v.openBoard(); err != nil {
+	if v.board, err = v.openBoard(boardSlots(max(workers, c.Workers, c.Knobs.MaxWorkers, c.Knobs.MinWorkers))); err != nil {
 		return err
 	}
 	if err := v.openPosts(); err != nil {
@@ -270,8 +279,12 @@ func (v *service) schedule() int {
 	return cores
 }
 
+// boardSlots is room for so many workers, for those of a successor, and of a
+// predecessor that still drains. A successor has the flags of its predecessor.
+func boardSlots(workers int) int { return max(3*workers, scoreboard.DefaultSlots) }
+
 // openBoard takes over the counters of a predecessor, or begins new ones.
-func (v *service) openBoard() (*scoreboard.Board, error) {
+func (v *service) openBoard(slots int) (*scoreboard.Board, error) {
 	file, err := v.handoff.File(boardName)
 	if err != nil {
 		return nil, err
@@ -283,7 +296,7 @@ func (v *service) openBoard() (*scoreboard.Board, error) {
 		}
 	}
 	if board == nil {
-		if board, err = scoreboard.New(scoreboard.DefaultSlots); err != nil {
+		if board, err = scoreboard.New(slots); err != nil {
 			return nil, err
 		}
 	}

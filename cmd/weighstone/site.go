@@ -32,6 +32,7 @@ func (v *service) assemble() (err error) {
 		CGITimeout: c.CGITimeout, MaxBody: int64(c.MaxBody), Ballast: int64(c.Ballast),
 		Inside: c.Inside.config(), Override: c.Knobs.OverrideFiles,
 		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
+		Crashed: v.board.Crashed,
 	}
 	v.keepHelper()
 	if err := v.about.Apps.Interpreters.Find(); err != nil {

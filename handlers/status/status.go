@@ -17,6 +17,7 @@ type Report struct {
 	PID      int       // of the process that serves
 	Started  time.Time // zero when unknown
 	Restarts int       // graceful restarts so far
+	Crashes  int       // processes of the server that ended badly
 	Stats    weighstone.Stats
 	Fault    string          // that the server makes on purpose; empty for none
 	Workers  func() []Worker // asked for the picture only
@@ -59,13 +60,14 @@ type document struct {
 	Events      *uint64           `json:"events"` // that those waits reported
 	Workers     int               `json:"workers"`
 	Restarts    int               `json:"restarts"`
+	Crashes     int               `json:"crashes"`         // of workers and of gateways' programs that stay
 	Fault       string            `json:"fault,omitempty"` // made on purpose
 }
 
 // appendJSON appends r as it is at now, indented, for people read it too.
 func appendJSON(dst []byte, r Report, now time.Time) ([]byte, error) {
 	d := document{
-		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts, Fault: r.Fault,
+		Variant: r.Variant, PID: r.PID, Restarts: r.Restarts, Crashes: r.Crashes, Fault: r.Fault,
 		Connections: map[string]int64{}, Responses: map[string]uint64{},
 		Accepted: r.Stats.Accepted, Refused: r.Stats.Refused, Requests: r.Stats.Requests, Cached: r.Stats.Cached, Fetched: r.Stats.Fetched,
 		BytesSent: r.Stats.BytesSent, Workers: r.Stats.Workers,

@@ -13,7 +13,7 @@ import (
 
 func TestStatus(t *testing.T) {
 	report := Report{
-		Variant: "epoll", PID: 42, Started: time.Now().Add(-time.Hour), Restarts: 3,
+		Variant: "epoll", PID: 42, Started: time.Now().Add(-time.Hour), Restarts: 3, Crashes: 8,
 		Stats: weighstone.Stats{
 			Conns: [weighstone.NumStates]int64{weighstone.StateIdle: 7, weighstone.StateWrite: 2}, Accepted: 11, Refused: 4, Cached: 6, Fetched: 3, Requests: 13,
 			Responses: [6]uint64{2: 9, 4: 4}, BytesSent: 1 << 60, Waits: 5, Events: 9, Workers: 2,
@@ -36,7 +36,7 @@ func TestStatus(t *testing.T) {
 	}
 	delete(got, "uptime_s")
 	want := map[string]any{
-		"variant": "epoll", "pid": 42.0, "restarts": 3.0, "workers": 2.0, "accepted": 11.0, "refused": 4.0, "requests": 13.0, "cached": 6.0, "fetched": 3.0, "bytes_sent": float64(1 << 60), "waits": 5.0, "events": 9.0,
+		"variant": "epoll", "pid": 42.0, "restarts": 3.0, "crashes": 8.0, "workers": 2.0, "accepted": 11.0, "refused": 4.0, "requests": 13.0, "cached": 6.0, "fetched": 3.0, "bytes_sent": float64(1 << 60), "waits": 5.0, "events": 9.0,
 		"connections": map[string]any{"idle": 7.0, "head": 0.0, "body": 0.0, "handler": 0.0, "write": 2.0, "linger": 0.0},
 		"responses":   map[string]any{"1xx": 0.0, "2xx": 9.0, "3xx": 0.0, "4xx": 4.0, "5xx": 0.0},
 	}

@@ -3,6 +3,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,14 +34,20 @@ const bufferSize = 64 << 10
 // flushEvery is how old a line can get before it is written.
 const flushEvery = time.Second
 
+// atomic is how many bytes a pipe takes in one piece (PIPE_BUF, pipe(7)).
+const atomic = 4096
+
 // A Log collects lines and writes them out each second, when its buffer is
 // full and at the end, always whole lines with one call to a file opened for
-// appending: so two processes can share a file and no line is torn. It
+// appending: so two processes can share a file and no line is torn. Standard
+// error may be a pipe, which tears what is longer than PIPE_BUF: it gets whole
+// lines by calls of no more, and lines of no more ([appendLine]). It
 // implements [weighstone.AccessLog] and lives until [Log.Close].
 type Log struct {
 	name     string // empty when out is not ours to reopen
 	combined bool
 	room     int // bytes of lines that may wait
+	limit    int // bytes of a line and of a write; 0 for any
 	log      *slog.Logger
 	now      func() time.Time
 
@@ -67,7 +74,9 @@ func Open(o Options, stderr io.Writer, log *slog.Logger) (*Log, error) {
 		room = bufferSize
 	}
 	l := &Log{combined: o.Combined, room: room, log: log, now: time.Now, out: stderr, buf: make([]byte, 0, room), stop: make(chan struct{}), done: make(chan struct{})}
-	if o.Name != "-" {
+	if o.Name == "-" {
+		l.limit = atomic
+	} else {
 		f, err := openFile(o.Name)
 		if err != nil {
 			return nil, fmt.Errorf("open access log: %w", err)
@@ -87,7 +96,7 @@ func (l *Log) Exchange(x *weighstone.Exchange, status int, sent int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	start := len(l.buf)
-	l.buf = appendLine(l.buf, &x.In, l.stamp.at(l.now()), status, sent, l.combined)
+	l.buf = appendLine(l.buf, &x.In, l.stamp.at(l.now()), status, sent, l.combined, l.limit)
 	l.pending++
 	switch {
 	case len(l.buf) <= l.room:
@@ -117,7 +126,7 @@ func (l *Log) flush() {
 // write passes b, the pending lines, on; l.mu is held. Lines that can't be
 // written are counted: a full disk must not stop the server.
 func (l *Log) write(b []byte) {
-	_, err := l.out.Write(b)
+	err := l.pass(b)
 	switch {
 	case err != nil:
 		l.lost += uint64(l.pending)
@@ -129,6 +138,19 @@ func (l *Log) write(b []byte) {
 		l.log.Info("the access log can be written again", "lines_lost", l.lost)
 		l.failing = false
 	}
+}
+
+// pass writes whole lines, no more than l.limit bytes at a time.
+func (l *Log) pass(b []byte) error {
+	for l.limit > 0 && len(b) > l.limit {
+		n := bytes.LastIndexByte(b[:l.limit], '\n') + 1
+		if _, err := l.out.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	_, err := l.out.Write(b)
+	return err
 }
 
 func (l *Log) flushInTime() {

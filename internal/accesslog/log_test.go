@@ -40,7 +40,7 @@ func TestLine(t *testing.T) {
 		{"", "", 408, 20, `192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "-" 408 20`},
 	} {
 		var s stamp
-		got := string(appendLine(nil, &exchange(c.method, c.target).In, s.at(at), c.status, c.sent, false))
+		got := string(appendLine(nil, &exchange(c.method, c.target).In, s.at(at), c.status, c.sent, false, 0))
 		if got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)
 		}
@@ -74,7 +74,7 @@ func TestCombinedLine(t *testing.T) {
 		var s stamp
 		x := exchange("GET", "/")
 		x.In.Fields = f
-		if got := string(appendLine(nil, &x.In, s.at(at), 200, 2326, true)); got != want+"\n" {
+		if got := string(appendLine(nil, &x.In, s.at(at), 200, 2326, true, 0)); got != want+"\n" {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func facts() Facts {
 	st := weighstone.Stats{Accepted: 11, Requests: 13, Responses: [6]uint64{2: 9, 4: 4}, BytesSent: 1 << 40, Waits: 5, Events: 9, Workers: 2}
 	st.Conns[weighstone.StateIdle], st.Conns[weighstone.StateWrite] = 7, 1
-	return Facts{Variant: "epoll", Restarts: 3, Stats: st}
+	return Facts{Variant: "epoll", Restarts: 3, Crashes: 5, Stats: st}
 }
 
 // start serves operators until the test's end.
@@ -80,7 +80,7 @@ func TestAdmin(t *testing.T) {
 		for _, want := range []string{
 			`weighstone_info{variant="epoll"} 1`, `weighstone_connections{state="idle"} 7`, `weighstone_connections{state="linger"} 0`,
 			`weighstone_requests_total 13`, `weighstone_responses_total{class="4xx"} 4`, fmt.Sprintf("weighstone_sent_bytes_total %g", float64(1<<40)),
-			`weighstone_restarts_total 3`, "go_goroutines ", "process_cpu_seconds_total ",
+			`weighstone_restarts_total 3`, `weighstone_crashes_total 5`, "go_goroutines ", "process_cpu_seconds_total ",
 		} {
 			if !strings.Contains(metrics, "\n"+want) {
 				t.Errorf("no %q in\n%s", want, metrics)

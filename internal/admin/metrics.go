@@ -12,6 +12,7 @@ import (
 type Facts struct {
 	Variant  string
 	Restarts int64
+	Crashes  int64 // processes of the server that ended badly
 	Stats    weighstone.Stats
 }
 
@@ -22,7 +23,7 @@ type collector struct {
 
 	connections, workers, info                                *prometheus.Desc
 	accepted, requests, responses, sent, waits, events, again *prometheus.Desc
-	refused, cached, fetched                                  *prometheus.Desc
+	refused, cached, fetched, crashes                         *prometheus.Desc
 }
 
 func newCollector(facts func() Facts) *collector {
@@ -44,6 +45,7 @@ func newCollector(facts func() Facts) *collector {
 		waits:       desc("loop_waits_total", "Returns of the event loops' waits."),
 		events:      desc("loop_events_total", "Events that those waits reported."),
 		again:       desc("restarts_total", "Graceful restarts."),
+		crashes:     desc("crashes_total", "Processes of the server that ended badly."),
 	}
 }
 
@@ -74,4 +76,5 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	send(c.waits, counter, float64(f.Stats.Waits))
 	send(c.events, counter, float64(f.Stats.Events))
 	send(c.again, counter, float64(f.Restarts))
+	send(c.crashes, counter, float64(f.Crashes))
 }

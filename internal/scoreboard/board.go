@@ -20,17 +20,18 @@ import (
 const DefaultSlots = 1024
 
 // magic marks the memory as a board; it changes with the layout.
-const magic = 0x77656967682d3032 // "weigh-02"
+const magic = 0x77656967682d3033 // "weigh-03"
 
 // header begins the shared memory. All of it is fixed at the start but the
-// count of restarts.
+// counts of restarts and crashes.
 type header struct {
 	magic    uint64
 	record   uint64 // bytes a record
 	records  uint64
 	started  int64 // Unix time in nanoseconds
 	restarts atomic.Int64
-	_        [24]byte
+	crashes  atomic.Int64
+	_        [16]byte
 }
 
 // record is a slot and who counts in it. The owner has a cache line of its
@@ -142,6 +143,13 @@ func (b *Board) Restarted() { b.head.restarts.Add(1) }
 
 // Restarts returns how many restarts there have been.
 func (b *Board) Restarts() int64 { return b.head.restarts.Load() }
+
+// Crashed counts a process of the server that ended badly: a worker, or one that
+// answers for a gateway.
+func (b *Board) Crashed() { b.head.crashes.Add(1) }
+
+// Crashes returns how many have, in all processes of the line.
+func (b *Board) Crashes() int64 { return b.head.crashes.Load() }
 
 // Close gives this process's slots back and unmaps the memory. No worker may
 // count afterwards.

@@ -71,3 +71,10 @@ func beWorker(playing string) error {
 	engine := map[string]func(weighstone.Options) weighstone.Server{"epoll": loop.NewEpoll, SoleEngine: thread.NewSole, GivenEngine: thread.NewGiven}[w.Config.Engine]
 	return w.Run(engine(w.Options(slog.New(slog.DiscardHandler), nil)), site, func() {})
 }
+
+// crashes are those on the scoreboard.
+func (s *server) crashes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.board.Crashes()
+}

@@ -255,9 +255,13 @@ func (s *server) mourn(c *child) {
 	if c.ending || s.acceptor != nil {
 		if c.status.Signaled() || c.status.ExitStatus() != 0 {
 			s.log.Warn("a worker ended badly", "pid", c.pid, "fate", c.fate())
+			if !s.over { // else it was ended
+				s.board.Crashed()
+			}
 		}
 		return
 	}
+	s.board.Crashed()
 	if !s.begun {
 		s.fail(fmt.Errorf("worker %d ended before it served: %s", c.pid, c.fate()))
 		return

@@ -157,6 +157,9 @@ func TestCrash(t *testing.T) {
 	if !strings.Contains(r.log.String(), "a worker died and is replaced") {
 		t.Errorf("the log says %s", r.log)
 	}
+	if n := r.server.crashes(); n != 1 {
+		t.Errorf("%d crashes are counted, want 1", n)
+	}
 }
 
 // TestFrail: workers that die with each request are replaced ever more slowly,

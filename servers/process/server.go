@@ -102,7 +102,7 @@ func (s *server) open(listeners []int) (err error) {
 	if s.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return fmt.Errorf("prepare workers: %w", err)
 	}
-	board, err := openBoard(s.options.Worker.Board)
+	board, err := openBoard(s.options.Worker.Board, s.model.bounds.max)
 	if err != nil {
 		s.null.Close()
 		return fmt.Errorf("prepare workers: %w", err)
@@ -114,10 +114,10 @@ func (s *server) open(listeners []int) (err error) {
 }
 
 // openBoard maps the board that was given, through a descriptor of its own, or
-// makes one.
-func openBoard(given *os.File) (*scoreboard.Board, error) {
+// makes one for so many workers.
+func openBoard(given *os.File, workers int) (*scoreboard.Board, error) {
 	if given == nil {
-		return scoreboard.New(scoreboard.DefaultSlots)
+		return scoreboard.New(max(workers, scoreboard.DefaultSlots))
 	}
 	fd, err := unix.FcntlInt(given.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 func Report(variant string, pid int, board *scoreboard.Board) status.Report {
 	return status.Report{
 		Variant: variant, PID: pid,
-		Started: board.Started(), Restarts: int(board.Restarts()), Stats: board.Sum(),
+		Started: board.Started(), Restarts: int(board.Restarts()), Crashes: int(board.Crashes()), Stats: board.Sum(),
 		Workers: func() []status.Worker { return pictured(board) },
 	}
 }

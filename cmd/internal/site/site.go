@@ -42,6 +42,10 @@ type Config struct {
 	// PostLog is the descriptor of the log of POSTs (postlog.Create). A worker
 	// inherits its own; it stays the caller's. Nil for none.
 	PostLog *os.File `json:"-"`
+
+	// Crashed is called when a program that stays for FastCGI or SCGI has ended
+	// badly; nil tells nobody. A worker of processes has its own.
+	Crashed func() `json:"-"`
 }
 
 // Inside is what the mechanisms within the process depend on.
@@ -125,7 +129,7 @@ func (c *Content) openGateways(config Config, root string, log *slog.Logger) err
 	if err := c.openHelper(config, root, log, site); err != nil {
 		return err
 	}
-	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site})
+	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site, Crashed: config.Crashed})
 }
 
 // HelperPrefix is below which the CGI programs are started by the helper.

@@ -94,6 +94,7 @@ type life struct {
 // assemble makes the site.
 func (l *life) assemble(parts Parts) error {
 	w := l.worker
+	l.app.Site.Crashed = w.Board.Crashed
 	if len(w.Files) > 0 {
 		l.app.Site.PostLog = w.Files[0]
 	}

@@ -32,6 +32,9 @@ type Options struct {
 	// Log receives what applications write to standard error, and their
 	// faults; nil discards both.
 	Log *slog.Logger
+	// Crashed is called when a worker has ended badly that was not told to; nil
+	// tells nobody. It may be called by many goroutines.
+	Crashed func()
 	// Site returns the site that answers local redirects; nil answers them
 	// with 500.
 	Site func() *weighstone.Site

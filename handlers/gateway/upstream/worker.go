@@ -194,6 +194,9 @@ func (w *worker) live() bool {
 	case <-w.stop:
 	default:
 		log.Warn(w.app.host.Kind+" worker ended", "program", w.app.name, "pid", p.Pid(), "how", how(status))
+		if crashed := w.app.opts.Crashed; crashed != nil && (status.Signaled() || status.ExitStatus() != 0) {
+			crashed()
+		}
 	}
 	return true
 }
