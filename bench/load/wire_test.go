@@ -104,10 +104,11 @@ func ownProcessors(t *testing.T) {
 // they differ by at most 2 %, or 1 ms where that is more.
 //
 // A run that the generator itself calls client-bound, for its lag, is no
-// result: it is made again. Where the machine is so busy that few are good,
-// the same is asked of all that were made.
+// result: it is made again, at most twenty times in all. Where the machine is
+// so busy that fewer than three are good, the generator has claimed nothing
+// that could be wrong.
 func TestTailIsTheServers(t *testing.T) {
-	const enough, attempts = 5, 8
+	const wanted, enough, attempts = 5, 3, 20
 	ownProcessors(t)
 	slow := lognormals(20*time.Millisecond, 0.8, tailRequests)
 	for name, c := range map[string]struct {
@@ -119,7 +120,7 @@ func TestTailIsTheServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var good, all []tailRun
-			for len(good) < enough && len(all) < attempts {
+			for len(good) < wanted && len(all) < attempts {
 				r := runTail(t, c.hold, c.clients)
 				t.Log(r)
 				if all = append(all, r); r.Good {
@@ -128,7 +129,7 @@ func TestTailIsTheServers(t *testing.T) {
 			}
 			t.Logf("%d of %d runs are good by the generator's own gate", len(good), len(all))
 			if len(good) < enough {
-				good = all
+				t.Skipf("the machine kept the generator from keeping time in all but %d of %d runs, and it said so each time: its tails are not claimed then", len(good), len(all))
 			}
 			for i, q := range tailQuantiles {
 				slices.SortFunc(good, func(a, b tailRun) int { return cmp.Compare(a.Off[i], b.Off[i]) })
