@@ -41,7 +41,11 @@ func wilson(k, n float64) (lo, hi float64) {
 	p := k / n
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return math.Max(0, middle-half), math.Min(1, middle+half)
+	lo, hi = middle-half, middle+half
+	if k == 0 { // and not some 1e-20
+		lo = 0
+	}
+	return lo, math.Min(1, hi)
 }
 
 // Repeats is how far repetitions of a point lie apart: the largest less the

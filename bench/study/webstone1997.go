@@ -11,8 +11,13 @@ const (
 	domino     = "lotus-domino-1.5a"
 )
 
-// dominoBound is how many connections the bounded server takes at a time.
-const dominoBound = 16
+// dominoBound is how many connections the bounded server takes at a time, and
+// dominoQueue its backlog, which Linux lets one more wait in: together 20, from
+// where Domino failed, and eight clients at once always find a place.
+const (
+	dominoBound = 12
+	dominoQueue = 7
+)
 
 // impatience is how long a reply of the bounded server is waited for: less
 // than the second after which a SYN that was not taken is sent again.
@@ -33,13 +38,13 @@ func webstone1997() Study {
 			"The same bytes come from files in memory and from the database, there by URLs of 202 bytes, as the study's were; a cell with short URLs shows " +
 			"whether their length matters.",
 		NotRepeated: "The machines and networks of 1997, and Domino: its database was Notes, this one is SQLite in the server, with pages in memory. Why Domino failed " +
-			"requests the study does not say; here it is a bound of 16 connections with two more in the kernel's queue, and a client that gives up after " +
+			"requests the study does not say; here it is a bound of 12 connections with eight more in the kernel's queue, and a client that gives up after " +
 			"0.9 s, before the kernel has asked again. WebStone 2.5 counted 2^20 bits as a megabit, which the published throughputs are in.",
 		Duration: 2 * time.Second, QuickDuration: 500 * time.Millisecond,
 		Servers: []Server{
 			{Key: enterprise, Published: "Netscape Enterprise 2.0.1", Variant: "thread-pool", Why: "one process with a pool of threads, unbounded but for its threads"},
 			{Key: domino, Published: "Lotus Domino 1.5a", Variant: "thread-pool", Limited: true, Patience: impatience,
-				Flags: []string{"--max-conns", fmt.Sprint(dominoBound), "--backlog", "1"}, Why: "the same with a bound on its connections"},
+				Flags: []string{"--max-conns", fmt.Sprint(dominoBound), "--backlog", fmt.Sprint(dominoQueue)}, Why: "the same with a bound on its connections"},
 		},
 		Loads: []Load{
 			{Key: "files", Label: "files", List: "silicon-surf-2.x", Place: InFiles},
@@ -143,6 +148,6 @@ func claims1997() []Claim {
 		{"it has next to no errors", ErrorShare{[]Point{healthy(24), healthy(240)}}, Range{Hi: .001}},
 		{"Domino answers less with 24 clients than with 16", seen(Connections, files(24), files(16)), Range{Hi: 1}},
 		{"Domino fails requests with 24 clients", ErrorShare{[]Point{files(24), database(24)}}, Range{Lo: .001}},
-		{"up to 16 clients it does not (ours: its bound)", ErrorShare{[]Point{files(4), files(8), database(4), database(8)}}, Range{Hi: .001}},
+		{"with 4 and 8 clients it does not", ErrorShare{[]Point{files(4), files(8), database(4), database(8)}}, Range{Hi: .001}},
 	}
 }
