@@ -134,7 +134,7 @@ func TestStudyShowsAllPublished(t *testing.T) {
 		if err := Study(&page, &s, d); err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(page.String(), "<figure>"); n != len(s.Charts) {
+		if n := strings.Count(page.String(), "of its first point</text>"); n != len(s.Charts) {
 			t.Errorf("%s: %d of %d charts", s.Name, n, len(s.Charts))
 		}
 		if len(s.Charts) > 0 && (!strings.Contains(page.String(), ", measured</li>") || !strings.Contains(page.String(), ", published</li>")) {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/weighstone/weighstone/bench"
@@ -10,21 +11,24 @@ import (
 	"github.com/weighstone/weighstone/bench/study"
 )
 
-// charts redraws the study's figures. Those of which fewer than two points
+// charts redraws the study's figures, under one legend where that is the same.
+// Those of which fewer than two points
 // were run show nothing, and are named.
 func (p *studyPage) charts(s *study.Study, d *bench.Document) {
 	var left []string
 	for i := range s.Charts {
 		c := &s.Charts[i]
-		g := figureGroup{Title: c.Title}
 		svg, legend := drawStudy(s, d, c)
 		if svg == "" {
 			left = append(left, c.Title)
 			continue
 		}
-		g.Legend = legend
-		g.add("as a multiple of the first point", svg)
-		p.Charts = append(p.Charts, g)
+		n := len(p.Charts)
+		if n == 0 || !slices.Equal(p.Charts[n-1].Legend, legend) {
+			p.Charts = append(p.Charts, figureGroup{Title: "As multiples of the first point", Legend: legend})
+			n++
+		}
+		p.Charts[n-1].add(c.Title, svg)
 	}
 	if len(left) > 0 {
 		p.LeftOut = "Not drawn, for want of two points of a curve in this run: " + strings.Join(left, "; ") + "."

@@ -33,7 +33,7 @@ func ab2006() Study {
 			"afresh before each round. What ab would report stands below, in its own form by our generator, and by ab itself where it is installed.",
 		NotRepeated: "The servers' versions, machine and network of 2006. An interpreter that serves files is not among our servers: WEBrick itself is started " +
 			"where it is installed, and today's Apache, lighttpd and Yaws beside ours. What a server can do is judged by replies a second of its processor, rates as ab has them stand in the tables.",
-		Repetitions: 20,
+		Repetitions: 10,
 		Servers: []Server{
 			{Key: lighttpd, Published: "lighttpd 1.4.11", Variant: "epoll", Why: "one process with an event loop"},
 			{Key: apache, Published: "Apache 2.0.55", Variant: "prefork", Why: "a pool of processes, one connection each"},
