@@ -103,6 +103,16 @@ func (d *dir) find(path string) (end, status int) {
 	return 0, http.StatusNotFound
 }
 
+// Has says whether a path relative to the directories is there and a directory.
+func (ds Dirs) Has(path string) bool {
+	for _, d := range ds {
+		if info, err := d.root.Stat(path); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
 // File returns where in a path relative to the directories the name of a file
 // ends, 0 if there is none on the way.
 func (ds Dirs) File(path string) (end int) {

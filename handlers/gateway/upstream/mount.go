@@ -5,6 +5,8 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
@@ -17,6 +19,7 @@ type Mount struct {
 	app    *app
 	files  gateway.Dirs // DOCUMENT_ROOT
 	root   string
+	barren atomic.Int64 // nothing is below root there until then, in Unix nanoseconds
 }
 
 // NewMount makes a gateway to the application at address, "unix:PATH" or
@@ -73,18 +76,36 @@ func (m *Mount) Park(x *weighstone.Exchange, wake func()) weighstone.Parked {
 func (m *Mount) script(x *weighstone.Exchange) cgi.Script {
 	path := string(x.In.Path)
 	script := cgi.Script{Interface: cgi.Interface, Root: m.root}
-	if end := m.files.File(path[1:]); end > 0 {
+	end := 0
+	if m.fertile() {
+		end = m.files.File(path[1:])
+	}
+	if end > 0 {
 		end++
 		script.Name, script.Info = path[:end], path[end:]
 		script.File = m.root + script.Name
 	} else {
-		end := len(m.prefix) - 1
+		end = len(m.prefix) - 1
 		script.Name, script.Info = path[:end], path[end:]
 		if m.root != "" {
 			script.File = m.root + path
 		}
 	}
 	return script
+}
+
+// fertile says whether a path below the prefix may lead to a file. That there is
+// not even a directory is the rule, and looked at once a second.
+func (m *Mount) fertile() bool {
+	now := time.Now()
+	if now.UnixNano() < m.barren.Load() {
+		return false
+	}
+	if m.prefix == "/" || m.files.Has(strings.Trim(m.prefix, "/")) {
+		return true
+	}
+	m.barren.Store(now.Add(time.Second).UnixNano())
+	return false
 }
 
 // Close hangs up. Requests that are at work go on.
