@@ -79,7 +79,7 @@ func TestParkedRequests(t *testing.T) {
 	n := goroutines() - started
 	perRequest := (after.TotalAlloc - before.TotalAlloc) / (clients * each)
 	t.Logf("%d bytes a request; %d goroutines for %d requests", perRequest, n, clients*each)
-	if perRequest > most {
+	if !underRace && perRequest > most { // under it, pools forget what they are given now and then
 		t.Errorf("%d bytes allocated a request, want at most %d", perRequest, most)
 	}
 	if n > clients*each/2 {

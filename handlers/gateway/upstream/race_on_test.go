@@ -1,0 +1,6 @@
+//go:build race
+
+package upstream
+
+// underRace says whether the race detector is at work.
+const underRace = true
