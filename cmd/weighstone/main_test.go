@@ -57,8 +57,8 @@ func many(variant string) string {
 	if v, err := servers.Find(variant); err == nil && v.Concurrent == servers.One {
 		return "1"
 	}
-	if variant == "fork" || variant == "inetd" { // one for each connection: that of the status page
-		return "1"
+	if variant == "fork" || variant == "inetd" { // one for each connection: the status page's, perhaps the one before it at its end
+		return "[12]"
 	}
 	return "[2-9]"
 }
