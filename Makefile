@@ -109,6 +109,17 @@ bench-floor: build floors ## print the speed table: the floor, our engines, real
 reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 6 minutes)
 	bin/weighstone bench studies --quick --out out/reproduce $(FLAGS)
 
+# What weighstone peers says is not here and Debian has; "and" is its word
+# between two packages.
+.PHONY: peers
+peers: build ## install the real servers that ours are measured beside (apt-get, with sudo if you are not root)
+	@.ci/install $$(bin/weighstone peers | grep -Ev 'load tool' | sed -n 's/.* no: Debian packages\{0,1\} //p' | tr ' ' '\n' | grep -v '^and$$' | sort -u)
+	@bin/weighstone peers
+
+.PHONY: bench-peers
+bench-peers: build floors ## weigh ours against every real server found here
+	bin/weighstone bench peers $(FLAGS)
+
 .PHONY: test
 test: $(TESTED) ## run all tests; nothing but loopback is needed
 	$(GO) test -timeout 20m ./...

@@ -22,8 +22,11 @@ type Document struct {
 	Design   *Design   `json:"design,omitempty"`
 	Noise    []Noise   `json:"noise,omitempty"`
 	Ceilings []Ceiling `json:"ceilings,omitempty"`
-	Rankings []Ranking `json:"rankings,omitempty"`
-	Study    *Study    `json:"study,omitempty"` // where a published comparison was repeated
+	// Unequal says, by subject and in sentences, what could not be made the
+	// same as for the others.
+	Unequal  map[string][]string `json:"unequal,omitempty"`
+	Rankings []Ranking           `json:"rankings,omitempty"`
+	Study    *Study              `json:"study,omitempty"` // where a published comparison was repeated
 }
 
 // An Environment is where a result was obtained, so far as it is known.

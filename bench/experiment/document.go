@@ -22,6 +22,9 @@ func (s *session) document(failed error) *bench.Document {
 		doc.Environment.Facts[name] = value
 	}
 	doc.Name = s.experiment.Name
+	if len(s.lab.unequal) > 0 {
+		doc.Unequal = s.lab.unequal
+	}
 	doc.Design = &bench.Design{Repetitions: s.design.runs, Quick: s.lab.Quick, Seed: s.lab.Seed, Order: order}
 	doc.Noise, doc.Ceilings = s.design.noise(), s.design.ceilings()
 	judgeNoise(doc)

@@ -24,14 +24,19 @@ type Experiment struct {
 
 	study  *study.Study // that it repeats; nil for a question of our own
 	design func(*lab) (*design, error)
+	// peers says that real servers are set beside ours.
+	peers bool
 	// bare leaves out the controls and the counting of system calls.
 	bare bool
 }
 
+// TakesPeers says whether the experiment heeds [Options.Peers].
+func (e *Experiment) TakesPeers() bool { return e.peers || e.study != nil }
+
 // List returns all experiments in the order in which to show them: questions of
 // our own, then the studies that are repeated.
 func List() []Experiment {
-	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), cgiHelper(), card(), mechanisms(), filesVsDB()}
+	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), cgiFloor(), cgiHelper(), card(), mechanisms(), filesVsDB(), peers()}
 	for _, s := range study.List() {
 		all = append(all, repeated(s))
 	}
@@ -59,13 +64,16 @@ type Options struct {
 	// interval, where a design does not insist on more.
 	Quick bool
 	Runs  int // how many repetitions instead; 0: the design's own number
-	// Tiny makes one run of a few requests of each point of a quick study, to
+	// Tiny makes one short run of each saturated cell of the peers, and one of a
+	// few requests of each point of a quick study, to
 	// see that everything works: nothing is measured. It is for studies.
 	Tiny bool
 
 	Variants []string // of our servers, instead of the experiment's own choice; beside a study's
 	Subjects []Remote // servers that run already, beside them
-	Peers    []string // real servers that are started here, beside those of a study
+	// Peers are real servers by their names (subject.Peers): beside those of a
+	// study, or instead of those that an experiment sets beside ours.
+	Peers []string
 
 	// Refused says of the variants that can't run on this machine why not;
 	// an experiment leaves them out and remarks it.
@@ -112,6 +120,14 @@ func (o Options) withDefaults() (Options, error) {
 		o.Progress = func(Progress) {}
 	}
 	return o, nil
+}
+
+// peers returns the user's choice of real servers, else the given ones.
+func (o *Options) peers(standard ...string) []string {
+	if len(o.Peers) > 0 {
+		return o.Peers
+	}
+	return standard
 }
 
 // variants returns the user's choice of variants, else the given ones.

@@ -23,6 +23,7 @@ func floor() Experiment {
 			"event loop, no access log, sendfile and, where they have one, a cache of open files. In the second part the heads of " +
 			"wrk, curl and a browser alternate over 1,000 paths of 100 bytes each, so that no server lives on having seen the same bytes before, but accel, which keeps replies by request. The third part has 512 connections.",
 		NotRepeated: "Nothing published stands beside these figures: the floor does.",
+		peers:       true,
 		design:      designFloor,
 	}
 }
@@ -127,7 +128,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		recipes = append(recipes, subject.Weighstone(l.Binary, name, all...))
 	}
-	peers, remarks, err := found(subject.Setup{Root: root}, "nginx", "lighttpd", "h2o", "apache-event")
+	peers, remarks, err := found(subject.Setup{Root: root}, l.peers("nginx", "lighttpd", "h2o", "apache-event")...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weighstone/weighstone/bench/subject"
@@ -34,7 +36,9 @@ type lab struct {
 	countless map[subject.Subject]bool
 	firsts    map[*cell]first // of the servers that run
 	facts     map[string]string
-	known     map[string]known // by content
+	unequal   map[string][]string // what could not be made the same, by subject
+	known     map[string]known    // by content
+	wires     map[wireKey]*wires
 }
 
 // known is what has been proved of a content.
@@ -45,7 +49,7 @@ type known struct {
 }
 
 func newLab(o Options) (*lab, error) {
-	l := &lab{Options: o, patience: replyTimeout, started: map[subject.Subject]string{}, firsts: map[*cell]first{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}}
+	l := &lab{Options: o, patience: replyTimeout, started: map[subject.Subject]string{}, firsts: map[*cell]first{}, countless: map[subject.Subject]bool{}, facts: map[string]string{}, known: map[string]known{}, unequal: map[string][]string{}, wires: map[wireKey]*wires{}}
 	limit, err := sys.RaiseNoFile()
 	if err != nil {
 		return nil, err
@@ -128,7 +132,18 @@ func (l *lab) down() error {
 // note keeps the facts of a subject for the document.
 func (l *lab) note(s subject.Subject) subject.Subject {
 	for _, f := range s.Facts() {
-		l.facts[s.Name()+"."+f.Name] = f.Value
+		name := s.Name() + "." + f.Name
+		// A server may be there several times, set up for different work.
+		if before := l.facts[name]; before == "" {
+			l.facts[name] = f.Value
+		} else if !slices.Contains(strings.Split(before, "; "), f.Value) {
+			l.facts[name] = before + "; " + f.Value
+		}
+	}
+	for _, sentence := range s.Unequal() {
+		if !slices.Contains(l.unequal[s.Name()], sentence) {
+			l.unequal[s.Name()] = append(l.unequal[s.Name()], sentence)
+		}
 	}
 	return s
 }
@@ -145,14 +160,17 @@ func (l *lab) prove(ctx context.Context, c *cell, base string) error {
 		}
 		sum := sha256.Sum256(body)
 		if f, ok := l.manifest.Find(p.content); ok && f.SHA256 != hex.EncodeToString(sum[:]) {
-			return fmt.Errorf("%s: %s has %d bytes with SHA-256 %x, expected %d with %s", c.name, p.path, len(body), sum, f.Size, f.SHA256)
+			return fmt.Errorf("%s: %s%s has %d bytes with SHA-256 %x, expected %d with %s%s", c.name, base, p.path, len(body), sum, f.Size, f.SHA256, wrongAdvice)
 		}
 		first, ok := l.known[p.content]
 		if !ok {
 			l.known[p.content] = known{c.name, len(body), sum}
 		} else if first.sum != sum {
-			return fmt.Errorf("%s: %s has %d bytes with SHA-256 %x, but %s answered %d bytes with %x: they do not do the same work",
-				c.name, p.path, len(body), sum, first.by, first.len, first.sum)
+			return fmt.Errorf("%s: %s%s has %d bytes with SHA-256 %x, but %s answered %d bytes with %x: they do not do the same work%s",
+				c.name, base, p.path, len(body), sum, first.by, first.len, first.sum, wrongAdvice)
+		}
+		if err := l.proveWire(ctx, c, base, p); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -273,6 +291,9 @@ func (l *lab) scaled(runs, quickRuns int, duration, quickDuration time.Duration)
 	n, length = runs, duration
 	if l.Quick {
 		n, length = quickRuns, quickDuration
+	}
+	if l.Tiny {
+		n, length = 1, min(quickDuration, 500*time.Millisecond)
 	}
 	if l.Runs > 0 {
 		n = l.Runs

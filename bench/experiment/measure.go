@@ -221,7 +221,7 @@ func (w *window) addTo(r *roundRun, result *load.Result) error {
 		r.ThrottledPercent = 100 * (w.last.stopped - w.first.stopped).Seconds() / elapsed
 		r.hot = w.last.hot > w.first.hot
 	}
-	if errors.Is(w.err, subject.ErrNotHere) {
+	if subject.Unknown(w.err) {
 		return nil
 	}
 	if w.err != nil {

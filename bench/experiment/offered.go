@@ -28,10 +28,16 @@ const (
 // given ones there, and those are marked as made at saturation. Servers whose
 // CPU use nobody knows are left out.
 func (d *design) sameRate(cells []*cell, saturated ...int) {
+	d.atRate("same rate", cells, saturated...)
+}
+
+// atRate is sameRate with another name for it: a design with very different
+// servers has several rates.
+func (d *design) atRate(name string, cells []*cell, saturated ...int) {
 	open := map[*cell]*cell{}
 	cells = slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool {
-		_, remote := c.subject.(*subject.Remote)
-		return remote
+		local, here := c.subject.(*subject.Local)
+		return !here || !local.Counted()
 	})
 	if len(cells) < 2 {
 		return
@@ -39,7 +45,7 @@ func (d *design) sameRate(cells []*cell, saturated ...int) {
 	var unit []*cell
 	for _, c := range cells {
 		o := *c
-		o.name += ", same rate"
+		o.name += ", " + name
 		o.load.half = cells
 		o.claims = claimCPU
 		open[c] = &o
@@ -52,7 +58,7 @@ func (d *design) sameRate(cells []*cell, saturated ...int) {
 			continue
 		}
 		d.compare[i].at = atSaturation
-		same.name += ", same rate"
+		same.name += ", " + name
 		same.a, same.b = open[same.a], open[same.b]
 		same.at, same.saturated = atSameRate, i+1
 		same.published, same.source = 0, "" // published figures are of busy servers

@@ -86,7 +86,7 @@ func (c *cell) judge(m *bench.Figures[bench.Metric], want int) judgement {
 		}
 	}
 	if c.claims == claimCPU && m.ServerCPUMicros == nil && made > 0 {
-		j.add(bench.Valid, "the server's CPU use is not known: it was not started here")
+		j.add(bench.Valid, "the server's CPU use is not known: it was not started here, or does not wait for its programs")
 	}
 	judgeSpread(&j, c.claims, m)
 	c.judgeDrift(&j)

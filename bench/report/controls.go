@@ -11,8 +11,8 @@ import (
 )
 
 // controls says what the controls of a document gave, a sentence each: the
-// same server twice, the client's own ceiling, and the order of cells as far
-// as it can be told.
+// same server twice, the client's own ceiling, the order of cells as far as it
+// can be told, and what could not be made equal.
 func controls(d *bench.Document) (lines []string) {
 	if k := d.Design; k != nil {
 		quick := ""
@@ -39,6 +39,9 @@ func controls(d *bench.Document) (lines []string) {
 			groups = append(groups, strings.Join(g, " = "))
 		}
 		lines = append(lines, fmt.Sprintf("%s, best first, = where no difference is shown: %s", unit(r.Metric), strings.Join(groups, "; ")))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Unequal)) {
+		lines = append(lines, fmt.Sprintf("not equal, %s: %s", name, strings.Join(d.Unequal[name], "; ")))
 	}
 	return lines
 }

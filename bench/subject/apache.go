@@ -52,7 +52,7 @@ func apacheOn(mpm string) func(string, Setup) (Recipe, error) {
 		return Recipe{
 			Args:         func(_ int, config string) []string { return []string{"-f", config, "-DFOREGROUND"} },
 			Config:       a.config,
-			Unprivileged: true, Modules: names, Unequal: unequal,
+			Unprivileged: true, Uncounted: a.cgid(), Modules: names, Unequal: unequal,
 		}, nil
 	}
 }
@@ -67,10 +67,11 @@ func (a *apache) load(names ...string) {
 func (a *apache) gateways(unequal *[]string) error {
 	switch {
 	case a.CGI == "":
-	case a.mpm == "prefork" && !a.CGID:
+	case !a.cgid():
 		a.load("cgi")
 	default:
 		a.load("cgid")
+		*unequal = append(*unequal, "Apache's mod_cgid does not wait for CGI programs, so that their CPU time is lost")
 	}
 	if len(a.hosted()) > 0 {
 		a.load("proxy", "proxy_fcgi")
@@ -78,6 +79,9 @@ func (a *apache) gateways(unequal *[]string) error {
 	}
 	return nil
 }
+
+// cgid says whether mod_cgid runs the CGI programs: its daemon starts them.
+func (a *apache) cgid() bool { return a.CGI != "" && (a.mpm != "prefork" || a.CGID) }
 
 // interpreters loads those that run in the server's process.
 func (a *apache) interpreters() error {
@@ -182,7 +186,7 @@ MaxConnectionsPerChild 0
 func (a *apache) programs(b *strings.Builder, dir string) {
 	if a.CGI != "" {
 		fmt.Fprintf(b, "ScriptAlias /cgi-bin/ \"%[1]s/\"\n<Directory \"%[1]s\">\n\tRequire all granted\n</Directory>\n", a.CGI)
-		if a.mpm != "prefork" || a.CGID {
+		if a.cgid() {
 			fmt.Fprintf(b, "ScriptSock \"%s/cgid\"\n", dir)
 		}
 	}

@@ -25,8 +25,8 @@ func caddy(_ string, s Setup) (Recipe, error) {
 		if err != nil {
 			return Recipe{}, err
 		}
-		r.Apps = append(r.Apps, w)
-		r.Unequal = append(r.Unequal, "Caddy can't run CGI programs: fcgiwrap runs them, asked through FastCGI")
+		r.Apps, r.Uncounted = append(r.Apps, w), true
+		r.Unequal = append(r.Unequal, "Caddy can't run CGI programs: fcgiwrap runs them, asked through FastCGI, and does not wait for them, so that their CPU time is lost")
 	}
 	if s.CGI != "" || len(s.hosted()) > 0 {
 		r.Modules = append(r.Modules, "http.reverse_proxy.transport.fastcgi")

@@ -45,6 +45,12 @@ func (l *Local) Name() string { return l.recipe.Name }
 // Facts implements [Subject].
 func (l *Local) Facts() []Fact { return l.facts }
 
+// Counted says whether its CPU use can be known.
+func (l *Local) Counted() bool { return !l.recipe.Uncounted }
+
+// Real says whether it is a server of somebody else's making.
+func (l *Local) Real() bool { return l.recipe.Source != "" }
+
 // Unequal implements [Subject].
 func (l *Local) Unequal() []string { return l.recipe.Unequal }
 
@@ -179,7 +185,7 @@ func (l *Local) ready(ctx context.Context, p *proc.Process, base string) error {
 		}
 	}
 	if err := l.options.Probe.until(ctx, base, p.Died); err != nil {
-		if died := p.Died(); died != nil && !errors.Is(err, died) {
+		if died := p.Died(); died != nil && !strings.Contains(err.Error(), died.Error()) {
 			return fmt.Errorf("%w (%w)", died, err)
 		}
 		return err
@@ -194,6 +200,9 @@ func (l *Local) Usage() (proc.Usage, error) {
 	l.mu.Unlock()
 	if p == nil {
 		return proc.Usage{}, fmt.Errorf("%s is not running", l.recipe.Name)
+	}
+	if l.recipe.Uncounted {
+		return proc.Usage{}, ErrUncounted
 	}
 	sum, err := p.Usage()
 	for _, a := range apps {

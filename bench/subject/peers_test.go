@@ -3,6 +3,7 @@ package subject
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,6 +175,108 @@ func TestPeers(t *testing.T) {
 			}
 			if log, err := os.ReadFile(s.AccessLog); err != nil || !strings.Contains(string(log), "/100.html") {
 				t.Errorf("the access log is %q, %v", log, err)
+			}
+		})
+	}
+}
+
+// TestCounted: what a program uses is the server's, or said to be unknown.
+func TestCounted(t *testing.T) {
+	dir, probe := root(t)
+	programs := t.TempDir()
+	burn := "#!/bin/sh\ni=0; while [ $i -lt 60000 ]; do i=$((i+1)); done\nprintf 'Content-type: text/plain\\r\\n\\r\\ndone'\n"
+	if err := os.WriteFile(filepath.Join(programs, "burn"), []byte(burn), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, peer := range Peers() {
+		t.Run(peer.Name, func(t *testing.T) {
+			s := New(here[Recipe](t)(peer.Find(Setup{Root: dir, CGI: programs})), options(t, probe))
+			life(t, s, func(base string) {
+				before, err := s.Usage()
+				if !s.Counted() {
+					if !errors.Is(err, ErrUncounted) {
+						t.Errorf("usage: %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if body, err := Fetch(within(t, 60*time.Second), base, "/cgi-bin/burn"); err != nil || string(body) != "done" {
+					t.Fatalf("%q, %v", body, err)
+				}
+				// The program has answered, and is waited for soon.
+				for ctx := within(t, 30*time.Second); ; time.Sleep(20 * time.Millisecond) {
+					after, err := s.Usage()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if used := after.Sub(before); used.CPU >= 15*time.Millisecond {
+						return
+					} else if ctx.Err() != nil {
+						t.Fatalf("a program that takes some 40 ms used %v", used.CPU)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRefused: a server that refuses its configuration says why.
+func TestRefused(t *testing.T) {
+	dir, probe := root(t)
+	for name, c := range map[string]struct{ begin, said string }{
+		"nginx":        {"nonsense on;\n", `unknown directive "nonsense"`},
+		"lighttpd":     {"nonsense = \n", "parser failed somehow near here"},
+		"h2o":          {"nonsense: 1\n", "unknown command: nonsense"},
+		"apache-event": {"Nonsense On\n", "Invalid command 'Nonsense'"},
+		"caddy":        {"nonsense {\n", "Error: "},
+		"webrick":      {"raise 'nonsense'\n", "nonsense (RuntimeError)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			peer, err := FindPeer(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := here[Recipe](t)(peer.Find(Setup{Root: dir}))
+			config := r.Config
+			r.Config = func(port int, dir string) string { return c.begin + config(port, dir) }
+			_, err = New(r, options(t, probe)).Start(within(t, 60*time.Second))
+			if err == nil {
+				t.Fatal("it started")
+			}
+			if n := strings.Count(err.Error(), c.said); n != 1 && c.said != "Error: " {
+				t.Errorf("it is said %d times", n)
+			}
+			for _, want := range []string{"start " + name, c.said, "to do:", strings.TrimPrefix(Source(peer.Package), "Debian ")} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	dir, probe := root(t)
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	for _, name := range []string{"nginx", "lighttpd", "apache-event", "caddy", "webrick"} {
+		t.Run(name, func(t *testing.T) {
+			peer, err := FindPeer(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := here[Recipe](t)(peer.Find(Setup{Root: dir}))
+			config := r.Config
+			r.Config = func(_ int, dir string) string { return config(port, dir) }
+			_, err = New(r, options(t, probe)).Start(within(t, 60*time.Second))
+			if !errors.Is(err, ErrPortInUse) || !strings.Contains(err.Error(), "to do:") {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

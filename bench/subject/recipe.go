@@ -40,6 +40,10 @@ type Recipe struct {
 	// Unequal are sentences about what could not be made the same as for the
 	// other servers. They stand beside every result.
 	Unequal []string
+	// Uncounted is set where the CPU time of programs is lost: who starts them
+	// ignores their end, and then the kernel adds it to nobody's
+	// (wait(2), SIGCHLD and SIG_IGN).
+	Uncounted bool
 	// Source is what brings the program, for advice; empty for our own.
 	Source string
 }

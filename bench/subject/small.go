@@ -63,7 +63,9 @@ func webfs(_ string, s Setup) (Recipe, error) {
 	if s.CGI != "" {
 		r.Modules = append(r.Modules, "cgi")
 		r.Prepare = func(_ int, dir string) error { return plant(s, dir) }
-		r.Unequal = append(r.Unequal, "webfs closes the connection after the reply of a CGI program")
+		r.Unequal = append(r.Unequal, "webfs closes the connection after the reply of a CGI program",
+			"webfs does not wait for CGI programs, so that their CPU time is lost")
+		r.Uncounted = true
 	}
 	return r, nil
 }

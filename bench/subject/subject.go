@@ -17,7 +17,8 @@ type Subject interface {
 	// first, when the server ends, and when it answers something else.
 	Start(ctx context.Context) (base string, err error)
 	// Usage returns what the server and its children have used since its
-	// start. [ErrNotHere] is the answer for one that runs elsewhere.
+	// start. [ErrNotHere] is the answer for one that runs elsewhere, and
+	// [ErrUncounted] for one that loses what its programs use.
 	Usage() (proc.Usage, error)
 	// Pid returns the id of the server's first process. [ErrNotHere] is the
 	// answer for one that runs elsewhere.
@@ -43,6 +44,12 @@ type Fact struct{ Name, Value string }
 // ErrNotHere says that a subject is not a process of this machine that could
 // be measured.
 var ErrNotHere = errors.New("the subject was not started here: its CPU use is not known")
+
+// ErrUncounted says that the CPU time of a subject's programs is lost.
+var ErrUncounted = errors.New("the subject does not wait for the programs it starts: their CPU use is not known")
+
+// Unknown says whether an error of [Subject.Usage] is only that nobody can know.
+func Unknown(err error) bool { return errors.Is(err, ErrNotHere) || errors.Is(err, ErrUncounted) }
 
 // A Probe is the request that shows that a subject is ready.
 type Probe struct {

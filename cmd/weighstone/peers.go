@@ -20,7 +20,7 @@ type peersCmd struct {
 // A peer is a real server or load tool, here or not.
 type peer struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"` // server, load tool or interpreter
+	Kind    string `json:"kind"` // server, module, load tool or interpreter
 	Path    string `json:"path"` // empty when it is not here
 	Version string `json:"version"`
 	Source  string `json:"source"` // what brings it
@@ -41,7 +41,7 @@ var tools = []struct{ name, version, source string }{
 
 // Run lists them.
 func (c *peersCmd) Run(s *streams) error {
-	all := slices.Concat(findServers(), findTools(), findInterpreters())
+	all := slices.Concat(findServers(), findModules(), findTools(), findInterpreters())
 	if c.JSON {
 		return writeJSON(s.out, all)
 	}
@@ -60,9 +60,22 @@ func (c *peersCmd) Run(s *streams) error {
 func findServers() []peer {
 	var all []peer
 	for _, p := range subject.Peers() {
-		found := peer{Name: p.Name, Kind: "server", Source: "Debian package " + p.Package}
+		found := peer{Name: p.Name, Kind: "server", Source: subject.Source(p.Package)}
 		if path, err := p.Here(); err == nil {
 			found.Path, found.Version = path, p.Version(path)
+		}
+		all = append(all, found)
+	}
+	return all
+}
+
+// findModules lists what real servers may be asked for beside themselves.
+func findModules() []peer {
+	var all []peer
+	for _, m := range subject.Modules() {
+		found := peer{Name: m.Name, Kind: "module", Source: subject.Source(m.Package)}
+		if path, err := m.Here(); err == nil {
+			found.Path = path
 		}
 		all = append(all, found)
 	}

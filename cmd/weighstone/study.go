@@ -64,8 +64,8 @@ func (c *benchRunCmd) checkPeer(name string) error {
 		return usageError{err}
 	}
 	for _, e := range c.Names {
-		if _, ok := study.Find(e); !ok {
-			return usagef("--subject %s: real servers are started beside those of a study; beside %s goes NAME=URL", name, e)
+		if found, err := experiment.Find(e); err == nil && !found.TakesPeers() {
+			return usagef("--subject %s: real servers are started beside those of a study, in floor and in peers; beside %s goes NAME=URL", name, e)
 		}
 	}
 	return nil
