@@ -38,6 +38,7 @@ type lab struct {
 	facts     map[string]string
 	unequal   map[string][]string // what could not be made the same, by subject
 	known     map[string]known    // by content
+	real      bool                // there are servers that are not ours
 	wires     map[wireKey]*wires
 }
 
@@ -140,6 +141,7 @@ func (l *lab) note(s subject.Subject) subject.Subject {
 			l.facts[name] = before + "; " + f.Value
 		}
 	}
+	l.real = l.real || isReal(s)
 	for _, sentence := range s.Unequal() {
 		if !slices.Contains(l.unequal[s.Name()], sentence) {
 			l.unequal[s.Name()] = append(l.unequal[s.Name()], sentence)

@@ -28,14 +28,18 @@ type theirWire struct {
 	wire subject.Wire
 }
 
+// isReal says whether a subject is not one of ours.
+func isReal(s subject.Subject) bool {
+	local, started := s.(*subject.Local)
+	return !started || local.Real()
+}
+
 // proveWire looks whether a real server sends, for a proof of a cell and by the
 // cell's kind of connection, what ours does: the same status, bytes and
 // framing, the connection kept alike. Ours are not compared with one another,
 // since a variant that always closes is there to be compared.
 func (l *lab) proveWire(ctx context.Context, c *cell, base string, p proof) error {
-	local, started := c.subject.(*subject.Local)
-	real := !started || local.Real()
-	if isFloor(c.subject) { // has one reply for everything
+	if !l.real || isFloor(c.subject) { // which has one reply for everything
 		return nil
 	}
 	key := wireKey{p.content, c.load.keepalive, c.load.http10}
@@ -52,7 +56,7 @@ func (l *lab) proveWire(ctx context.Context, c *cell, base string, p proof) erro
 		l.wires[key] = all
 	}
 	switch {
-	case real:
+	case isReal(c.subject):
 		all.theirs = append(all.theirs, theirWire{c.name, w})
 	case all.ours == nil && w.Kept == key.keepalive:
 		all.ours = &w
