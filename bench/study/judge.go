@@ -93,7 +93,13 @@ func (r Range) margin(v Value, inside bool) string {
 	return text
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+// number is v with three digits, or whole.
+func number(v float64) string {
+	if v >= 1000 && !math.IsInf(v, 0) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
 
 func (s *Study) claimed() string { return "The study claimed: " + sentence(s.Claimed) }
 
