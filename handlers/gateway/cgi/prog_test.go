@@ -143,6 +143,9 @@ func compareWithAPI(t *testing.T, dir string) {
 				return a
 			}
 			inProcess, program := ask("/api/"), ask("/cgi-bin/")
+			if program.length < 0 { // a reply that does not come at once is sent as it comes
+				program.length = inProcess.length
+			}
 			if inProcess.body == program.body { // long ones take the comparison below seconds
 				inProcess.body, program.body = "", ""
 			}
