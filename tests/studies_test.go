@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +51,10 @@ func TestStudies(t *testing.T) {
 					}
 				}
 			}
+			whole := onlyWhole(&s)
 			for _, c := range doc.Study.Conclusions {
-				if c.Holds == nil && c.Reason == "" || strings.Contains(c.Reason, "was not run") && !strings.Contains(c.Reason, " itself") {
+				cell, notRun := strings.CutSuffix(c.Reason, " was not run")
+				if c.Holds == nil && c.Reason == "" || notRun && !strings.Contains(cell, " itself") && !whole[cell] {
 					t.Errorf("%q: %+v", c.Text, c)
 				}
 			}
@@ -60,4 +63,20 @@ func TestStudies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// onlyWhole are the cells, in quotes, that a whole run has and a quick look,
+// which a tiny one is of, has not.
+func onlyWhole(s *study.Study) map[string]bool {
+	cells := map[string]bool{}
+	mark := func(units []study.Unit, whole bool) {
+		for _, u := range units {
+			for _, p := range u {
+				cells[strconv.Quote(s.Cell(p))] = whole
+			}
+		}
+	}
+	mark(s.Full, true)
+	mark(s.Quick, false)
+	return cells
 }

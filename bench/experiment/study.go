@@ -205,7 +205,11 @@ func (l *lab) askedCell(on subject.Subject, asked *study.Load, clients int, dura
 		if content == "" {
 			content = "index.html"
 		}
-		return l.cell(on, asked.Path, content, asked.Keepalive, clients, duration), nil
+		c := l.cell(on, asked.Path, content, asked.Keepalive, clients, duration)
+		if asked.Varies {
+			c.proofs, c.plan = nil, l.varying(asked.Path)
+		}
+		return c, nil
 	case strings.HasSuffix(asked.List, "2.x"):
 		return l.placeCell(on, places()[asked.Place], clients, duration)
 	}
@@ -214,4 +218,11 @@ func (l *lab) askedCell(on subject.Subject, asked *study.Load, clients int, dura
 		return nil, err
 	}
 	return surfCell(l, on, list, asked.Mix, asked.Dynamic, duration), nil
+}
+
+// varying is the plan that asks for one path whose replies differ.
+func (l *lab) varying(path string) func(base string) (*plan.Plan, error) {
+	return func(base string) (*plan.Plan, error) {
+		return plan.URL(base+path, plan.Options{Seed: l.Seed, VariableLength: true})
+	}
 }

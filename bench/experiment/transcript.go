@@ -12,8 +12,11 @@ import (
 )
 
 // asAB says whether a cell is what ab measures: a number of requests for one
-// URL, from a server that is not stopped meanwhile.
-func (c *cell) asAB() bool { return c.load.requests > 0 && c.load.planName == "" && c.load.pause == 0 }
+// URL, from a server that is not stopped meanwhile and refuses nobody, since ab
+// ends at the first connection that is reset.
+func (c *cell) asAB() bool {
+	return c.load.requests > 0 && c.load.planName == "" && c.load.pause == 0 && !c.load.limited
+}
 
 // transcripts has the real ab, where it is installed, put the cells' load on,
 // when all runs are over, and keeps its reports.

@@ -137,7 +137,11 @@ func TestStudyShowsAllPublished(t *testing.T) {
 		if n := strings.Count(page.String(), "of its first point</text>"); n != len(s.Charts) {
 			t.Errorf("%s: %d of %d charts", s.Name, n, len(s.Charts))
 		}
-		if len(s.Charts) > 0 && (!strings.Contains(page.String(), ", measured</li>") || !strings.Contains(page.String(), ", published</li>")) {
+		if len(s.Charts) == 0 {
+			continue
+		}
+		published := len(s.Published) > 0 // of one study no rates are left
+		if !strings.Contains(page.String(), ", measured</li>") || strings.Contains(page.String(), ", published</li>") != published {
 			t.Errorf("%s: the legends lack a series", s.Name)
 		}
 	}

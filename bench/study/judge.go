@@ -107,7 +107,7 @@ func (s *Study) claimed() string { return "The study claimed: " + sentence(s.Cla
 func (s *Study) measured(doc *bench.Document) string {
 	var stand []string
 	for i := range s.Servers {
-		if v := &s.Servers[i]; v.Published != "" && v.Variant != "" && v.Changes == "" {
+		if v := &s.Servers[i]; v.Published != "" && v.Variant != "" && v.Changes == "" && s.ran(doc, v.Key) {
 			stand = append(stand, fmt.Sprintf("%s (in place of %s)", v.Variant, v.Published))
 		} else if v.Peer != "" && s.ran(doc, v.Key) {
 			stand = append(stand, v.Label())

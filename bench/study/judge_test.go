@@ -126,6 +126,8 @@ func TestSummary(t *testing.T) {
 	s, d := made(double, steady, flat, flat)
 	s.Servers[0].Published = "Zeus"
 	d.Cells[0].Name = s.Cell(at("fast"))
+	s.Servers = append(s.Servers, Server{Key: "whole", Variant: "whole", Published: "IIS"}) // a quick look has it not
+	s.Full = []Unit{{at("fast"), at("slow"), at("whole")}}
 	s.Claims = []Claim{faster(Requests, Range{Lo: 1}), faster(Requests, Range{Lo: 3}), faster(Throughput, Range{Lo: 1})}
 	want := []string{
 		"The study claimed: the fast one is faster.",

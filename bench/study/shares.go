@@ -80,9 +80,15 @@ func (r Repeats) value(from source) Value {
 		slices.Sort(some)
 		apart = append(apart, (some[len(some)-1]-some[0])/some[len(some)/2])
 	})
-	slices.Sort(apart)
-	at := func(q float64) float64 { return apart[int(q*float64(len(apart)-1)+.5)] }
-	return Value{Median: at(.5), Lo: at(.1), Hi: at(.9), N: len(xs)}
+	return middling(apart, len(xs))
+}
+
+// middling is the median of what all choices of runs come to, with the middle
+// four fifths for an interval.
+func middling(all []float64, runs int) Value {
+	slices.Sort(all)
+	at := func(q float64) float64 { return all[int(q*float64(len(all)-1)+.5)] }
+	return Value{Median: at(.5), Lo: at(.1), Hi: at(.9), N: runs}
 }
 
 // choose calls f with all ascending choices of k out of n numbers.

@@ -94,11 +94,17 @@ func (s *Server) Label() string {
 type Load struct {
 	Key, Label string
 
-	List    string   // a file list of the fixtures: "silicon-surf-1.x"; empty for one path
-	Mix     plan.Mix // how much of it is made by Dynamic
-	Dynamic string   // path of the program, without the leading slash: "api/send"
-	Place   Place    // where a 2.x list's documents are
-	Path    string   // the one path
+	List string   // a file list of the fixtures: "silicon-surf-1.x"; empty for one path
+	Mix  plan.Mix // how much of it is made by Dynamic
+	// Dynamic is the path of the program, without the leading slash:
+	// "api/send"; that of a single path too.
+	Dynamic string
+	Place   Place  // where a 2.x list's documents are
+	Path    string // the one path
+
+	// Varies says that the path's replies differ by nature: a page tells the
+	// time, or the client's port. Then a good status is all that proves them.
+	Varies bool
 
 	Keepalive bool
 	Requests  uint64 // how many a run has; 0: as many as come in its time
@@ -125,7 +131,7 @@ type Unit []Point
 
 // List returns the studies in the order of their years.
 func List() []Study {
-	return []Study{webstone1996(), webstone1997(), specweb2001(), ab2006()}
+	return []Study{webstone1996(), webstone1997(), specweb2001(), litespeed2005(), ab2006()}
 }
 
 // Find returns the study of a name.
