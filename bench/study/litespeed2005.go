@@ -25,7 +25,7 @@ const (
 // clients2005 is where most conclusions are judged, and programs2005 where
 // those about programs are.
 const (
-	clients2005  = 50
+	clients2005  = 30
 	programs2005 = 10
 )
 
@@ -40,13 +40,13 @@ func litespeed2005() Study {
 		Claimed: "an event loop answers with small files 3 to 7 times as fast as Apache's pool of processes and with programs 1.5 to 2 times as fast, " +
 			"poll is ahead of epoll, and a server in the kernel is ahead only with one connection a request",
 		Held: "The 100-byte file with and without keep-alive, by 1 to 2,000 clients; programs with a connection for each request, by 10. HTTP/1.0, no think time, " +
-			"closed loop, no access log. One server program answers for all, only architecture and flags differ; 64 processes in Apache's place. " +
+			"closed loop, no access log. One server program answers for all, only architecture and flags differ; 32 processes in Apache's place. " +
 			"PHP and Perl are kept running behind FastCGI, and their processes' CPU counts as the server's.",
 		NotRepeated: "The study's network between two machines, Linux 2.6.10, and its fixed numbers of requests (they are in the notes): here each load has a time. " +
 			"Its charts are lost: only the ratios of its text are published beside. None of our servers has PHP or Perl in its own process, as that Apache " +
 			"had: here both sides ask them by FastCGI. TUX and http.sys were in the kernel: accel is not, but has what they had, " +
 			"a cache of complete replies before anything else. The two Apaches are one architecture and one program here, and so can't but be equal. " +
-			"By 64 processes no more kept connections are served at a time, so that Apache's place is asked by at most 50 clients that keep theirs. " +
+			"By 32 processes no more kept connections are served at a time, so that Apache's place is asked by at most 30 clients that keep theirs. " +
 			"What a server can do is judged by replies a second of its processor, which loopback and the client do not touch.",
 		Duration: 2 * time.Second, QuickDuration: 500 * time.Millisecond,
 		Servers: servers2005(),
@@ -77,7 +77,7 @@ func litespeed2005() Study {
 // pool2005 are the flags of Apache's place: as many processes from the start
 // as it ever has.
 func pool2005(more ...string) []string {
-	return append([]string{"--workers", "64", "--min-workers", "64", "--max-workers", "64", "--file-cache", "none", "--php", "fastcgi", "--perl", "fastcgi"}, more...)
+	return append([]string{"--workers", "32", "--min-workers", "32", "--max-workers", "32", "--file-cache", "none", "--php", "fastcgi", "--perl", "fastcgi"}, more...)
 }
 
 func servers2005() []Server {
@@ -131,7 +131,7 @@ func loads2005() []Load {
 // FastCGI where the conclusions are about them.
 func units2005() (full, quick []Unit) {
 	for _, load := range []string{"static-close", "static-keepalive"} {
-		for _, clients := range []int{1, 10, 50, 200, 1000, 2000} {
+		for _, clients := range []int{1, 10, clients2005, 100, 300, 1000, 2000} {
 			full = append(full, ladder2005(load, clients))
 		}
 	}

@@ -93,7 +93,7 @@ func claims2005() []Claim {
 	}
 	return append(all,
 		Claim{"the two Apaches are very close", ahead("apache-versions-equal", at(apache20, kept), at(apache13, kept)), Range{Lo: .9, Hi: 1.1}},
-		Claim{"poll is ahead of epoll with 50 clients", ahead("poll-beats-epoll", at(litespeed, kept), at(naive, kept)), Range{Lo: 1}},
+		Claim{"poll is ahead of epoll with 30 clients", ahead("poll-beats-epoll", at(litespeed, kept), at(naive, kept)), Range{Lo: 1}},
 		Claim{"poll is ahead of epoll with 1,000 clients", ahead("poll-beats-epoll", Point{litespeed, kept, 1000}, Point{naive, kept, 1000}), Range{Lo: 1}},
 		Claim{"poll is ahead of epoll as it is used today (ours)", ratio(Capacity, at(litespeed, kept), at(changes, kept)), Range{Lo: 1}},
 		Claim{"today's lighttpd answers more with poll than with epoll (ours)", ratio(Capacity, at("lighttpd-poll", kept), at("lighttpd", kept)), Range{Lo: 1}},
