@@ -108,6 +108,18 @@ func TestMissingInterpreter(t *testing.T) {
 	}
 }
 
+// TestFoundInterpreter: variants finds the interpreters that serve finds.
+func TestFoundInterpreter(t *testing.T) {
+	need(t, "php-cgi")
+	need(t, "perl")
+	for _, args := range [][]string{{"variants"}, {"variants", "--json"}, {"variants", "epoll"}, {"variants", "epoll", "--json"}} {
+		out, err := exec.Command(built.program, args...).Output()
+		if err != nil || len(out) == 0 || strings.Contains(string(out), "not here: the Debian package") {
+			t.Errorf("weighstone %s, error %v:\n%.2000s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
 // naming are the lines of an echo that name the mechanism, or its connection.
 var naming = regexp.MustCompile(`(?m)^(SCRIPT_NAME|SCRIPT_FILENAME|GATEWAY_INTERFACE|PATH_TRANSLATED|REQUEST_URI|DOCUMENT_ROOT|REMOTE_PORT)=.*\n`)
 

@@ -54,7 +54,11 @@ func (c *variantsCmd) Run(s *streams) error {
 // and what brings what they need.
 func unavailable() []string {
 	var all []string
-	for _, i := range new(appFlags).interpreters(slog.New(slog.DiscardHandler)).List() {
+	interpreters := new(appFlags).interpreters(slog.New(slog.DiscardHandler))
+	if err := interpreters.Find(); err != nil {
+		all = append(all, err.Error())
+	}
+	for _, i := range interpreters.List() {
 		if missing := i.Missing(); missing != "" {
 			all = append(all, missing)
 		}
