@@ -6,7 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/weighstone/weighstone/fixtures"
 )
@@ -76,6 +80,9 @@ func (h *Handler) ensure(file string) error {
 		h.log.Warn("the database of the fixtures is made anew", "file", file, "error", err, "digest", c.Digest)
 	}
 	if c, err = loadFixtures(file, h.opts.Fixtures); err != nil {
+		if blameless(err) {
+			return err
+		}
 		// What is there is no database, or a damaged one.
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -88,4 +95,19 @@ func (h *Handler) ensure(file string) error {
 		err = fmt.Errorf("load the fixtures: the digest is %s, want %s", c.Digest, want)
 	}
 	return err
+}
+
+// blameless says that a load failed for something else than what the database
+// holds, such as a want of descriptors: other servers may well be reading it.
+func blameless(err error) bool {
+	var refused *sqlite.Error
+	if errors.As(err, &refused) {
+		switch refused.Code() & 0xff { // of an extended code the kind
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM:
+			return true
+		}
+		return false
+	}
+	var errno syscall.Errno
+	return errors.As(err, &errno)
 }

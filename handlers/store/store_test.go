@@ -336,6 +336,26 @@ func TestWrongContent(t *testing.T) {
 	}
 }
 
+// TestLoadFails: a database that can't be made anew, for want of a file of the
+// fixtures, is not removed: others read it.
+func TestLoadFails(t *testing.T) {
+	dir := fixturesDir(t)
+	own := filepath.Join(dir, Name)
+	if _, err := loadFixtures(own, dir); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, own, "UPDATE documents SET body = 'x' WHERE path = '100.html'")
+	if err := os.Remove(filepath.Join(dir, "100.html")); err != nil {
+		t.Fatal(err)
+	}
+	if x := serve(t, Options{Fixtures: dir}).ask("/db/index.html"); x.Out.Code() != 503 {
+		t.Errorf("%d, want 503", x.Out.Code())
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTwoAtOnce: two servers that start at the same time both serve.
 func TestTwoAtOnce(t *testing.T) {
 	dir := fixturesDir(t)
