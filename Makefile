@@ -5,7 +5,7 @@ CC      ?= cc
 CFLAGS  ?= -O2 -Wall -Wextra
 FUZZTIME ?= 5s
 
-VARIANTS := nethttp fasthttp fiber epoll poll select percore reactors amped accel uring prefork fork inetd symped prefork-reuseport
+VARIANTS := nethttp fasthttp fiber epoll poll select percore reactors amped staged accel uring prefork fork inetd symped prefork-reuseport
 VARIANTS += goroutine thread-pool threads acceptor-queue event-mpm iterative
 PROGRAMS := constant echo hello mirror send specweb
 SCRIPTS  := bin/cgi/hello.sh $(addprefix bin/cgi/,echo.pl hello.pl mirror.pl send.pl) \

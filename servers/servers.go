@@ -230,6 +230,20 @@ func table() []Variant {
 			New:   loop.NewAmped,
 		},
 		{
+			Name: "staged", Family: Event,
+			Accept: "a stage of its own, which hands connections to the loops that read", Dispatch: "epoll where they read; then a queue before each stage: parse, handle, send", Concurrency: "an event on its way from queue to queue",
+			Concurrent: Unlimited, Keepalive: true,
+			Historical: []string{"Haboob on Sandstorm (SEDA, 2001)", "Mule (2003)", "Apache Cassandra (2008, in its stages)"},
+			Knobs: []string{
+				"--workers: loops that wait for connections and read, beside the one that accepts (1)", pin, acceptBatch,
+				fmt.Sprintf("--queue: events that may wait before a stage, by default %d; a request that finds it full is answered 503", loop.DefaultQueue),
+				fmt.Sprintf("--max-workers: most threads of a stage, by default %d; the controller starts with one", loop.DefaultThreads),
+			},
+			Acceptor: true,
+			Procs:    func(workers int, _ weighstone.Knobs) int { return workers + loop.Stages },
+			New:      loop.NewStaged,
+		},
+		{
 			Name: "accel", Family: Event,
 			Accept: "the loop that will serve it", Dispatch: "epoll, and a cache of complete replies before the routes", Concurrency: "a state in the loop's table",
 			Concurrent: Unlimited, Keepalive: true,

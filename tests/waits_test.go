@@ -116,6 +116,11 @@ func architectures() []architecture {
 			held:  waiting{"accept": 0, "read": 0, "write": 0, "epoll": some, "helper in futex": 3},
 		},
 		{
+			variant: "staged", // the controllers begin with one thread each
+			alone:   waiting{"accept": 0, "read": 0, "write": 0, "loop": 1, "parse in futex": 1, "handle in futex": 1, "send in futex": 1},
+			held:    waiting{"accept": 0, "read": 0, "write": 0, "loop": 2, "parse in futex": some, "handle in futex": some, "send in futex": some},
+		},
+		{
 			variant: "poll",
 			alone:   waiting{"accept": 0, "read": 0, "write": 0, "poll": 1},
 			held:    waiting{"accept": 0, "read": 0, "write": 0, "poll": 1},

@@ -114,7 +114,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		recipes = append(recipes, subject.Floor(program, filepath.Join(root, file), false))
 	}
-	for _, name := range l.variants("accel", "percore", "reactors", "uring", "epoll", "amped", "poll", "select", "threads", "thread-pool", "acceptor-queue", "event-mpm", "prefork", "goroutine", "fasthttp", "fiber", "nethttp") {
+	for _, name := range l.variants("accel", "percore", "reactors", "uring", "epoll", "amped", "staged", "poll", "select", "threads", "thread-pool", "acceptor-queue", "event-mpm", "prefork", "goroutine", "fasthttp", "fiber", "nethttp") {
 		if reason := l.Refused[name]; reason != "" {
 			d.remarks = append(d.remarks, reason)
 			continue

@@ -15,6 +15,7 @@ type returned struct {
 	from who
 	rest []byte // of the next request; from a helper, what it has read
 	end  wire.End
+	job  *job // of the stages
 }
 
 // A who is one that a connection comes back from.
@@ -23,6 +24,7 @@ type who uint8
 const (
 	goroutine who = iota // that served an exchange
 	helper               // that read of its file; the descriptor stayed the loop's
+	stages               // that answered
 )
 
 // lend gives c to a goroutine for one exchange that may wait: descriptor, the
@@ -117,6 +119,8 @@ func (l *loop) takeBack() {
 			l.goOn(r.c, r.rest, r.end)
 		case helper:
 			l.fetched(r.c, r.rest)
+		case stages:
+			l.staged(r.c, r.job)
 		}
 	}
 	if !l.accepting && l.retry.IsZero() && (l.acceptor != nil || l.crew != nil) && !l.full() {
@@ -141,6 +145,9 @@ func (l *loop) goOn(c *conn, rest []byte, end wire.End) {
 
 // free closes the descriptor of a connection that nobody takes back.
 func (r *returned) free() {
+	if r.from == stages {
+		r.c.rest.Close()
+	}
 	if r.from != helper {
 		sys.Close(r.c.fd)
 	}

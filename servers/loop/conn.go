@@ -34,7 +34,9 @@ type conn struct {
 	closing bool // no further request: close when the output is gone
 	linger  bool // ... and then read on to the end, since the client may be sending
 	served  bool // it has been answered before
-	lent    bool // a goroutine or a crew has it
+	lent    bool // a goroutine, a crew or a stage has it
+	late    bool // it is over its limit while a stage has it, in the state was
+	was     weighstone.ConnState
 	gone    chan struct{}
 
 	parked weighstone.Parked // the exchange that waits for another socket; nil for none

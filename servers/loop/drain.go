@@ -47,7 +47,7 @@ func (l *loop) closeIdle() {
 	for _, state := range []weighstone.ConnState{weighstone.StateIdle, weighstone.StateHead} {
 		for c := l.lists[state].first; c != nil; {
 			next := c.next
-			if len(c.in) == 0 {
+			if len(c.in) == 0 && !c.lent {
 				c.closing, c.linger = true, true
 				l.finish(c)
 			}

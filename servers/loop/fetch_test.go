@@ -60,8 +60,8 @@ func ampedSite(t *testing.T, content []byte) *weighstone.Site {
 	return site
 }
 
-// runAmped serves site until the test's end.
-func runAmped(t *testing.T, s *server, site *weighstone.Site) (addr string) {
+// run serves site until the test's end.
+func run(t *testing.T, s *server, site *weighstone.Site) (addr string) {
 	t.Helper()
 	fd, err := sys.Listen("127.0.0.1:0", 0, false)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestFetch(t *testing.T) {
 			s := NewAmped(weighstone.Options{Knobs: knobs}).(*server)
 			letGo := heldFetchers(s)
 			content := bytes.Repeat([]byte("0123456789abcdef"), 300<<10/16)
-			addr := runAmped(t, s, ampedSite(t, content))
+			addr := run(t, s, ampedSite(t, content))
 			waits := askUntilCold(t, s, addr)
 			leaves := askUntilCold(t, s, addr)
 			leaves.(*net.TCPConn).SetLinger(0)
@@ -159,7 +159,7 @@ func TestFetch(t *testing.T) {
 func TestFetchLate(t *testing.T) {
 	s := NewAmped(weighstone.Options{Limits: weighstone.Limits{Write: 50 * time.Millisecond}}).(*server)
 	letGo := heldFetchers(s)
-	addr := runAmped(t, s, ampedSite(t, make([]byte, 300<<10)))
+	addr := run(t, s, ampedSite(t, make([]byte, 300<<10)))
 	c := askUntilCold(t, s, addr)
 	if b, err := io.ReadAll(c); err == nil && len(b) >= 300<<10 {
 		t.Errorf("a complete reply of %d bytes without the file", len(b))

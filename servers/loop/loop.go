@@ -29,11 +29,14 @@ type loop struct {
 	slot      *weighstone.Slot
 	limits    weighstone.Limits
 	log       *slog.Logger
-	quota     *quota.Quota        // of all loops
-	acceptor  *acceptor           // has what the loop accepts; nil: the loop keeps that
-	source    *loop               // accepts for this one; nil for none
-	crew      Crew                // reads and answers in the loop's place; nil: the loop does
-	helpers   *sync.Pool          // of *wire.Server, for the exchanges that may wait
+	quota     *quota.Quota // of all loops
+	acceptor  *acceptor    // has what the loop accepts; nil: the loop keeps that
+	source    *loop        // accepts for this one; nil for none
+	crew      Crew         // reads and answers in the loop's place; nil: the loop does
+	helpers   *sync.Pool   // of *wire.Server, for the exchanges that may wait
+	stages    *network     // parse, answer and send; nil: the loop does
+	jobs      []*job       // for these, that are free
+	newJob    func() *job
 	fetchers  *stage.Stage[fetch] // read files for all loops; nil where the loops do it
 
 	now   time.Time // of the last wait's end

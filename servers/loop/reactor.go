@@ -105,6 +105,9 @@ func (r *reactor) step(c *conn) {
 			r.l.visit(c)
 			return
 		}
+		if r.l.stages != nil {
+			c.armed = evOnce
+		}
 		r.readable(c)
 	}
 }
@@ -134,6 +137,9 @@ func (r *reactor) readable(c *conn) {
 	switch {
 	case errno == unix.EAGAIN:
 		c.blocked = true
+		if l.stages != nil { // it was told once
+			r.watch(c)
+		}
 		return
 	case errno != 0, n == 0: // a half-closed client has had its answers by now
 		l.destroy(c)
@@ -174,7 +180,7 @@ func (r *reactor) unlisten(ln *listener) error { return r.d.del(ln.fd, false) }
 func (r *reactor) arrears() bool               { return false }
 
 func (r *reactor) watch(c *conn) bool {
-	if r.l.crew != nil && c.state != weighstone.StateLinger {
+	if (r.l.crew != nil || r.l.stages != nil) && c.state != weighstone.StateLinger {
 		return r.arm(c, evIn|evOnce)
 	}
 	return r.arm(c, evIn)

@@ -9,6 +9,10 @@ import (
 // before, and writes the replies together. data is a buffer of the loop's
 // or transport's, or one that c gave up.
 func (l *loop) answer(c *conn, data []byte, seen int) {
+	if l.stages != nil {
+		l.submit(c, data, seen)
+		return
+	}
 	out := l.out[:0]
 	answered := false
 	for len(data) > 0 && !c.closing {

@@ -87,6 +87,17 @@ func NewAmped(o weighstone.Options) weighstone.Server {
 	return newServer(o, kind{transport: react(newEpoll), epoll: true, helpers: HelpersOf(o.Knobs)})
 }
 
+// NewStaged makes a server that is a network of stages, each a queue of
+// Knobs.Queue events, 0 for [DefaultQueue], and at most Knobs.MaxWorkers
+// threads, 0 for [DefaultThreads] (Welsh, Culler and Brewer 2001): one accepts,
+// Options.Workers loops wait for the connections and read, and what they have
+// read is parsed, answered and sent.
+func NewStaged(o weighstone.Options) weighstone.Server {
+	o.Knobs.Send = weighstone.SendAny
+	o.Knobs.EdgeTriggered, o.Knobs.NaiveControl, o.Knobs.Exclusive = false, false, false
+	return newServer(o, kind{transport: react(newEpoll), epoll: true, acceptor: true, staged: true})
+}
+
 // cacheBudget is what the caches of a server take together, in bytes: as much
 // as the files in memory.
 const cacheBudget = 64 << 20
@@ -105,6 +116,7 @@ type kind struct {
 	cache       int  // bytes for replies kept in front of the routes, of all loops; 0 for none
 	acceptor    bool // one more loop accepts for the others
 	crew        Crew // reads and answers in the loops' place; nil: they do
+	staged      bool // stages parse, answer and send in the loops' place
 	helpers     int  // threads that read files; 0 for none: the loops do
 }
 
@@ -126,6 +138,8 @@ type server struct {
 	cores   []int // where the loops are pinned, in turn; none if they are not
 	quota   *quota.Quota
 	slots   []*weighstone.Slot
+	stages  *network // nil for none
+	network func(weighstone.Knobs) *network
 	fetch   *stage.Stage[fetch] // the helpers; nil for none
 	read    func(fetch)         // what they do
 	done    chan struct{}       // closed when Serve returns
@@ -155,7 +169,7 @@ func newServer(o weighstone.Options, k kind) *server {
 	if o.Knobs.AcceptBatch == 0 {
 		o.Knobs.AcceptBatch = acceptBatch
 	}
-	s := &server{options: o, kind: k, read: fetch.read, quota: quota.New(o.Knobs.ConnsPerAddr, o.Log), slots: o.Slots, done: make(chan struct{})}
+	s := &server{options: o, kind: k, read: fetch.read, network: newNetwork, quota: quota.New(o.Knobs.ConnsPerAddr, o.Log), slots: o.Slots, done: make(chan struct{})}
 	if o.Knobs.Pin {
 		s.cores = sys.Cores()
 	}
@@ -173,6 +187,10 @@ func (s *server) Serve(listeners []int, site *weighstone.Site) error {
 	if s.kind.helpers > 0 {
 		s.fetch = newFetchers(s.kind.helpers, s.options.Limits.MaxConns, s.read)
 		defer s.fetch.Close()
+	}
+	if s.kind.staged {
+		s.stages = s.network(s.options.Knobs)
+		defer s.stages.close()
 	}
 	if err := s.open(listeners, site); err != nil {
 		return err
@@ -256,6 +274,10 @@ func (s *server) newLoop(listeners []listener, site *weighstone.Site, slot *weig
 		helpers: &sync.Pool{New: func() any { return wire.NewServer(config, slot) }},
 		in:      make([]byte, o.Limits.MaxHeader+inputRoom),
 		out:     make([]byte, 0, outputRoom+2*inputRoom),
+	}
+	if s.stages != nil {
+		l.stages = s.stages
+		l.newJob = func() *job { return &job{l: l, machine: wire.NewMachine(config, slot)} }
 	}
 	if s.kind.cache > 0 {
 		l.cache = wire.NewCache(s.kind.cache / o.Workers)

@@ -64,6 +64,11 @@ func (l *loop) expire() {
 			continue
 		}
 		for c := l.lists[i].first; c != nil && l.now.Sub(c.since) >= limit; c = l.lists[i].first {
+			if c.lent {
+				c.late, c.was = true, state
+				l.enter(c, weighstone.StateHandler)
+				continue
+			}
 			l.overdue(c)
 		}
 	}

@@ -73,6 +73,9 @@ func (s *Stage[E]) Close() {
 	s.running.Wait()
 }
 
+// Waiting is how many events wait now.
+func (s *Stage[E]) Waiting() int { return len(s.queue) }
+
 // Threads is how many threads there are now.
 func (s *Stage[E]) Threads() int {
 	s.mu.Lock()
@@ -116,6 +119,7 @@ func (s *Stage[E]) run() {
 			}
 			continue
 		}
+		s.arrived()
 		work(batch)
 		clear(batch)
 	}
@@ -139,7 +143,6 @@ func (s *Stage[E]) take(batch []E, idle *time.Timer) (_ []E, open bool) {
 	case <-late:
 		return batch, true
 	}
-	s.arrived()
 	for len(batch) < cap(batch) {
 		select {
 		case e, open := <-s.queue:
@@ -154,11 +157,15 @@ func (s *Stage[E]) take(batch []E, idle *time.Timer) (_ []E, open bool) {
 	return batch, true
 }
 
-// arrived lets the controller add the next thread.
+// arrived lets the controller add the next thread, also when nothing more comes:
+// those that there are may be busy for long.
 func (s *Stage[E]) arrived() {
 	s.mu.Lock()
 	s.coming = false
 	s.mu.Unlock()
+	if len(s.queue) > s.config.Threshold {
+		s.control()
+	}
 }
 
 // retire says whether a thread that had nothing to do is to end.

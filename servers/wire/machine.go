@@ -96,6 +96,7 @@ const (
 	NeedMore Step = iota // no complete head yet: read more
 	Answered             // the reply is ready in X.Out
 	Leave                // the exchange may wait: it is for Serve, with these same bytes
+	Parsed               // of Parse alone: there is a request, and Handle is to follow
 )
 
 // Next takes the next request from the start of in. seen is how many bytes of
@@ -103,6 +104,17 @@ const (
 // bytes; a malformed one is answered too, and takes all of in. With Leave,
 // nothing is consumed.
 func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
+	n, step = m.Parse(in, seen, peer)
+	if step == Parsed {
+		step = m.Handle()
+	}
+	return n, step
+}
+
+// Parse is the first half of Next, and [Machine.Handle] the second, for an
+// engine in which they have threads of their own. The bytes of in must stay as
+// they are until the reply is rendered.
+func (m *Machine) Parse(in []byte, seen int, peer *Peer) (n int, step Step) {
 	m.hit, m.storing = nil, false
 	if m.cache != nil && seen == 0 {
 		if n = m.recall(in, peer); n > 0 {
@@ -119,19 +131,35 @@ func (m *Machine) Next(in []byte, seen int, peer *Peer) (n int, step Step) {
 	if m.cache != nil && m.remembered(in[:n]) {
 		return n, Answered
 	}
+	return n, Parsed
+}
+
+// Handle finds the route of the request that was parsed and asks its handler.
+func (m *Machine) Handle() Step {
 	m.route = m.config.Site.Find(&m.X)
 	if m.route == nil {
-		return n, Answered
+		return Answered
 	}
 	if m.route.MayWait(&m.X.In) {
-		return n, Leave
+		return Leave
 	}
 	m.handle(m.route.Handler)
 	if m.X.In.HasBody() && !m.X.In.Droppable() {
 		m.X.Out.Close = true
 	}
-	return n, Answered
+	return Answered
 }
+
+// Overload answers the request that was parsed with 503 in the place of a
+// handler, and has the connection closed (RFC 9110 section 15.6.4).
+func (m *Machine) Overload() {
+	m.X.Fail(http.StatusServiceUnavailable)
+	m.X.AddField("Retry-After", retryAfter)
+	m.X.Out.Close = true
+}
+
+// retryAfter is after how many seconds an overloaded server is to be asked again.
+const retryAfter = "1"
 
 // Elsewhere says whether another program has the handler of the exchange for
 // which [Machine.Next] has returned Leave.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"os"
 
 	"github.com/weighstone/weighstone"
@@ -135,6 +136,9 @@ func (m *Machine) Refuse(dst []byte, status int) []byte {
 	m.X.Reset()
 	m.peer, m.hit, m.storing = nil, nil, false
 	m.X.Fail(status)
+	if status == http.StatusServiceUnavailable {
+		m.X.AddField("Retry-After", retryAfter)
+	}
 	m.X.Out.Close = true
 	out, _, _ := m.Reply(dst, true)
 	return out
