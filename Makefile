@@ -120,9 +120,11 @@ peers: build ## install the real servers that ours are measured beside (apt-get,
 bench-peers: build floors ## weigh ours against every real server found here
 	bin/weighstone bench peers $(FLAGS)
 
+# Most tests wait for servers more than they compute: three at a time, of three
+# packages, keep two cores busy.
 .PHONY: test
 test: $(TESTED) ## run all tests; nothing but loopback is needed
-	$(GO) test -timeout 20m ./...
+	$(GO) test -timeout 20m -p 3 -parallel 3 ./...
 
 .PHONY: test-race
 test-race: $(TESTED) ## run all tests under the race detector
