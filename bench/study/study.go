@@ -183,12 +183,15 @@ func (s *Study) Units(quick bool) []Unit {
 }
 
 // With returns the study with further servers beside its own. Each takes the
-// points that the first server has and it can be asked for.
+// points that the first server has and it can be asked for. A real server that
+// the study has itself is not there twice.
 func (s Study) With(more ...Server) Study {
+	more = slices.DeleteFunc(slices.Clone(more), func(v Server) bool {
+		return v.Peer != "" && slices.ContainsFunc(s.Servers, func(own Server) bool { return own.Peer == v.Peer })
+	})
 	if len(more) == 0 {
 		return s
 	}
-	more = slices.Clone(more)
 	for i := range more {
 		more[i].AccessLog = s.Servers[0].AccessLog && more[i].Remote == ""
 	}

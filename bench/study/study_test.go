@@ -208,6 +208,10 @@ func TestWith(t *testing.T) {
 	if len(cells(t, &s, s.Quick)) != before {
 		t.Error("the study itself has changed")
 	}
+	ab := ab2006()
+	if same := ab.With(Server{Key: "peer yaws", Peer: "yaws"}); len(same.Servers) != len(ab.Servers) || len(same.Full[0]) != len(ab.Full[0]) {
+		t.Error("a real server is in the study twice")
+	}
 }
 
 func TestPublished1997(t *testing.T) {
