@@ -6,6 +6,7 @@ import (
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
+// The paths that libraries normalise each in a way of their own.
 var pathCases = []servertest.Case{
 	{Name: "an escape that is none", Send: get("/%31%30%30.html"), Want: "200 | @/100.html / open"},
 	{Name: "dot segments", Send: get("/./sub/../100.html"), Want: "200 | @/100.html / open"},

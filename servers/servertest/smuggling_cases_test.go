@@ -4,6 +4,8 @@ import (
 	"github.com/weighstone/weighstone/servers/servertest"
 )
 
+// What follows could be read in two ways by two recipients: RFC 9112 sections
+// 5, 6.3 and 11.2.
 var smugglingCases = []servertest.Case{
 	{Name: "length and chunked", Send: request("POST", "/test/mirror", "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n", Want: refused},
 	{Name: "chunked and length", Send: request("POST", "/test/mirror", "Transfer-Encoding: chunked", "Content-Length: 5") + "0\r\n\r\n", Want: refused},

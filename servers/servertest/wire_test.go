@@ -1,10 +1,12 @@
 package servertest_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/servers"
 	"github.com/weighstone/weighstone/servers/process"
 	"github.com/weighstone/weighstone/servers/servertest"
 )
@@ -40,11 +42,14 @@ func chunked(body string) string {
 // refused is what every malformed request comes to.
 const refused = "400 | +Content-Length | Connection: close | Content-Type: text/plain; charset=utf-8 | =400 Bad Request\n / close"
 
-// What follows could be read in two ways by two recipients: RFC 9112 sections
-// 5, 6.3 and 11.2.
-// The paths that libraries normalise each in a way of their own.
-// TestWire runs the cases on every engine.
-func TestWire(t *testing.T) { onEach(t, wire) }
+// TestWire runs the cases on every engine. Under the race detector not on fork
+// and inetd: a program is started for each of the hundreds of connections, which
+// takes it a second, and its code is prefork's.
+func TestWire(t *testing.T) {
+	on(t, slices.DeleteFunc(servers.All(), func(v servers.Variant) bool {
+		return raced && (v.Name == "fork" || v.Name == "inetd")
+	}), wire)
+}
 
 // TestWireOfProcesses runs them on processes of each engine that processes can
 // be, but for the one that they are unless told otherwise.
