@@ -40,7 +40,7 @@ func (s *Server) Dial(t testing.TB) *Client {
 }
 
 // drainLimit is how long a server may take to finish what its test has left.
-const drainLimit = 20 * time.Second
+const drainLimit = time.Minute
 
 // Start runs a server of kind e on a free port of the loopback. At the test's
 // end it is drained, which must succeed, and whatever it holds must be gone
