@@ -78,11 +78,11 @@ func render(variant, log string, parts []titled) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	here, err := os.Getwd()
+	text, err := placeless(string(trace))
 	if err != nil {
 		return "", err
 	}
-	calls, err := parse(strings.ReplaceAll(string(trace), here, "/weighstone"))
+	calls, err := parse(text)
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,10 @@ func take(path, dir string) error {
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
+	kept, err := placeless(string(text))
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -32,7 +36,7 @@ func take(path, dir string) error {
 	if d.Study != nil { // they are all called result.json
 		name = d.Name + ".json"
 	}
-	return os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(dir, name), []byte(kept+"\n"), 0o644)
 }
 
 func read(path string) (*bench.Document, error) {
