@@ -134,6 +134,16 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 	}
 	d.remarks = append(d.remarks, remarks...)
 	recipes = append(recipes, peers...)
+	all, err := l.locals(recipes)
+	if err != nil {
+		return nil, err
+	}
+	remotes, err := l.remotes()
+	return append(all, remotes...), err
+}
+
+// locals are the subjects that are started here.
+func (l *lab) locals(recipes []subject.Recipe) ([]subject.Subject, error) {
 	var all []subject.Subject
 	for _, r := range recipes {
 		s, err := l.local(r)
@@ -142,8 +152,7 @@ func (l *lab) floorSubjects(d *design, root, file string, flags ...string) ([]su
 		}
 		all = append(all, s)
 	}
-	remotes, err := l.remotes()
-	return append(all, remotes...), err
+	return all, nil
 }
 
 // addTable adds a unit in which every cell is compared with the first, the

@@ -175,13 +175,11 @@ func (l *lab) dutyTheirs(d *design, what *duty) (all []subject.Subject, err erro
 		for _, r := range remarks {
 			d.remark(r)
 		}
-		for _, r := range recipes {
-			s, err := l.local(r)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, s)
+		here, err := l.locals(recipes)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, here...)
 	}
 	remotes, err := l.remotes()
 	return append(all, remotes...), err
