@@ -184,6 +184,7 @@ func newServer(o weighstone.Options, k kind) *server {
 // Serve runs the loops until Drain has finished or one of them fails.
 func (s *server) Serve(listeners []int, site *weighstone.Site) error {
 	defer close(s.done)
+	sys.OpenPoller()
 	if s.kind.helpers > 0 {
 		s.fetch = newFetchers(s.kind.helpers, s.options.Limits.MaxConns, s.read)
 		defer s.fetch.Close()

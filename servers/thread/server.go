@@ -29,6 +29,7 @@ type server struct {
 
 // Serve accepts and answers until Drain has finished; see [weighstone.Server].
 func (s *server) Serve(listeners []int, site *weighstone.Site) error {
+	sys.OpenPoller()
 	return s.Run(site, func() error {
 		all, err := listen(listeners, s.Crowd)
 		if err != nil {
