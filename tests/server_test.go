@@ -2,7 +2,6 @@ package tests
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +12,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weighstone/weighstone/internal/testproc"
 )
 
 // A row is what the program's own table says of a variant; Refused says why this
@@ -102,7 +101,7 @@ type server struct {
 	pid     int // of the process that serves now
 
 	ready   chan string // its lines on stdout
-	stderr  *output
+	stderr  *testproc.Journal
 	wrapper int // the pid of a tool that runs the first process, or 0
 	ended   bool
 }
@@ -123,7 +122,7 @@ func serveUnder(t *testing.T, tool []string, variant string, flags ...string) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, variant: variant, ready: make(chan string, 16), stderr: new(output)}
+	s := &server{t: t, variant: variant, ready: make(chan string, 16), stderr: new(testproc.Journal)}
 	stderr, errs, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -265,22 +264,4 @@ func (s *server) port() string {
 		s.t.Fatal(err)
 	}
 	return port
-}
-
-// An output keeps what was written to it.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return strings.TrimSpace(o.b.String())
 }

@@ -41,7 +41,7 @@ func TestAccessLogOnStderr(t *testing.T) {
 	s.stop()
 	whole := regexp.MustCompile(`^127\.0\.0\.1 - - \[[^]]+\] "GET /100\.html\??(0*|1*|2*|3*|4*|5*|6*|7*)(\.\.\.)? HTTP/1\.1" 200 100 "-" "(-|Go-http-client/1.1)"$`)
 	lines := 0
-	for _, line := range strings.Split(s.stderr.String(), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(s.stderr.String()), "\n") {
 		switch {
 		case whole.MatchString(line):
 			lines++

@@ -18,15 +18,19 @@ import (
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/subject"
 	"github.com/weighstone/weighstone/fixtures"
+	"github.com/weighstone/weighstone/internal/testproc"
 )
+
+// hogOn names, in the environment, the core that a test binary is to use up.
+const hogOn = "WEIGHSTONE_HOG"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == role {
 		fmt.Fprintln(os.Stderr, serveAs(os.Args[2:]))
 		os.Exit(1)
 	}
-	if len(os.Args) == 3 && os.Args[1] == hogRole {
-		fmt.Fprintln(os.Stderr, hog(os.Args[2]))
+	if core := os.Getenv(hogOn); core != "" {
+		fmt.Fprintln(os.Stderr, testproc.Hog(core))
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)

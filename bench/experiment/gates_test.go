@@ -2,12 +2,14 @@ package experiment
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/pace"
+	"github.com/weighstone/weighstone/internal/testproc"
 )
 
 // once runs a design without controls but those it has.
@@ -23,7 +25,7 @@ func TestThrottledClientIsClientBound(t *testing.T) {
 	const asked, hogs = 8_000, 5
 	doc, err := once(t, options(t), func(l *lab) *design {
 		for range hogs {
-			startHog(t, l.clientCPUs[0])
+			testproc.StartHog(t, testproc.Self(hogOn+"="+strconv.Itoa(l.clientCPUs[0])))
 		}
 		c := mannered(t, l, "a", manner{}, 500*time.Millisecond)
 		c.load.clients, c.load.warmup = 1000, 0 // one is always free: what is late is so by the client

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/internal/testproc"
 	"golang.org/x/sys/unix"
 )
 
@@ -93,72 +93,8 @@ func serveChild() {
 // startProcess starts such a server.
 func startProcess(t *testing.T, reply string) (url string, p *os.Process) {
 	t.Helper()
-	cmd := child(t, "serve", "REPLY="+reply)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGCONT)
-		in.Close()
-		cmd.Wait()
-	})
-	url, err = bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(url), cmd.Process
-}
-
-// hogChild works on a core until its input ends.
-func hogChild() {
-	core, err := strconv.Atoi(os.Getenv("CORE"))
-	if err == nil {
-		runtime.LockOSThread()
-		err = sys.PinThread(core)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
-	}()
-	fmt.Println("busy")
-	for n := uint32(1); n > 0; n += 2 { // an odd number stays one
-	}
-}
-
-// startHog has a process take its share of a core until the test is over.
-func startHog(t *testing.T, core int) {
-	t.Helper()
-	cmd := child(t, "hog", fmt.Sprint("CORE=", core))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		cmd.Wait()
-	})
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	c := testproc.Start(t, child("serve", "REPLY="+reply))
+	return c.Line(), c.Process
 }
 
 // pinProcess has all threads of a process stay on a core.
@@ -261,7 +197,7 @@ func TestClientHemmedInByOthers(t *testing.T) {
 	pinProcess(t, server, cores[0])
 	core := cores[len(cores)-1]
 	for range 6 {
-		startHog(t, core)
+		testproc.StartHog(t, child("hog", "CORE="+strconv.Itoa(core)))
 	}
 	// What else runs on the machine may hold the server back as much, but not
 	// each time.

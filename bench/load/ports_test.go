@@ -114,7 +114,7 @@ func fewPorts() error {
 // inNamespace runs the child in a network namespace of its own.
 func inNamespace(t *testing.T, source string) portsReport {
 	t.Helper()
-	cmd := child(t, "ports", "SOURCE="+source)
+	cmd := child("ports", "SOURCE="+source)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	out, err := cmd.Output()
 	var report portsReport

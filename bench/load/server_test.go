@@ -17,6 +17,7 @@ import (
 
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/plan"
+	"github.com/weighstone/weighstone/internal/testproc"
 	"go.uber.org/goleak"
 )
 
@@ -33,21 +34,14 @@ func TestMain(m *testing.M) {
 	case "ports":
 		portsChild()
 	case "hog":
-		hogChild()
+		fmt.Fprintln(os.Stderr, testproc.Hog(os.Getenv("CORE")))
+		os.Exit(1)
 	}
 }
 
 // child makes a command that runs this test binary as a child.
-func child(t *testing.T, what string, more ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(append(os.Environ(), childOf+"="+what), more...)
-	cmd.Stderr = os.Stderr
-	return cmd
+func child(what string, more ...string) *exec.Cmd {
+	return testproc.Self(append(more, childOf+"="+what)...)
 }
 
 // A scripted server reads requests off raw connections and answers the n-th of

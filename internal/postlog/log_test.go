@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/weighstone/weighstone/internal/testproc"
 )
 
 // TestMain makes this binary a writer too: it opens the log on descriptor 3 and
@@ -188,8 +189,7 @@ func TestForeignFiles(t *testing.T) {
 
 // A writer is another process that appends.
 type writer struct {
-	cmd   *exec.Cmd
-	stop  func() error // ends its input
+	*testproc.Child
 	told  map[string]int
 	count atomic.Int64
 	done  chan struct{}
@@ -197,30 +197,16 @@ type writer struct {
 
 func start(t *testing.T, f *os.File, name string) *writer {
 	t.Helper()
-	w := &writer{cmd: exec.Command(os.Args[0]), told: map[string]int{}, done: make(chan struct{})}
-	w.cmd.Env = append(os.Environ(), "POSTLOG_WRITER="+name)
-	w.cmd.ExtraFiles = []*os.File{f}
-	w.cmd.Stderr = os.Stderr
-	in, err := w.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.stop = in.Close
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.cmd.Process.Kill() })
+	cmd := testproc.Self("POSTLOG_WRITER=" + name)
+	cmd.ExtraFiles = []*os.File{f}
+	w := &writer{Child: testproc.Start(t, cmd), told: map[string]int{}, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			n, who, _ := strings.Cut(lines.Text(), " ")
+		w.Lines(func(line string) {
+			n, who, _ := strings.Cut(line, " ")
 			w.told[who], _ = strconv.Atoi(n)
 			w.count.Add(1)
-		}
+		})
 	}()
 	return w
 }
@@ -252,16 +238,16 @@ func TestProcesses(t *testing.T) {
 	for _, w := range all {
 		w.await(t, 200)
 	}
-	all[0].cmd.Process.Kill()
+	all[0].Process.Kill()
 	all = append(all, start(t, f, "4")) // serves while its predecessor still does
 	all[4].await(t, 100)
-	all[1].stop()
+	all[1].Close()
 	<-all[1].done
 	all[4].await(t, all[4].count.Load()+200)
 	for _, w := range all {
-		w.stop()
+		w.Close()
 		<-w.done
-		w.cmd.Wait()
+		w.Wait()
 	}
 	records := read(t, l)
 	at := map[string]int{}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 	"unsafe"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/internal/testproc"
 	"golang.org/x/sys/unix"
 )
 
@@ -99,25 +99,11 @@ func TestDeadProcessLeavesItsCounters(t *testing.T) {
 	if _, err := b.Claim(1); err != nil {
 		t.Fatal(err)
 	}
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), "SCOREBOARD_CHILD=1")
-	child.ExtraFiles = []*os.File{b.File()}
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdin.Close()
-	stdout, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if line != "counted\n" {
-		t.Fatalf("child said %q (%v)", line, err)
+	cmd := testproc.Self("SCOREBOARD_CHILD=1")
+	cmd.ExtraFiles = []*os.File{b.File()}
+	child := testproc.Start(t, cmd)
+	if line := child.Line(); line != "counted" {
+		t.Fatalf("child said %q", line)
 	}
 	if st := b.Sum(); st.Workers != 3 || st.Conns[weighstone.StateHead] != 7 || st.Requests != 1 || b.Restarts() != 1 {
 		t.Errorf("with the child: %+v, %d restarts", st, b.Restarts())

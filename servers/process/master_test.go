@@ -21,6 +21,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/internal/testproc"
 )
 
 // patience bounds every wait.
@@ -50,7 +51,7 @@ type run struct {
 	t      *testing.T
 	server *server
 	addr   string
-	log    *syncBuffer
+	log    *testproc.Journal
 	served chan error
 }
 
@@ -66,7 +67,7 @@ func beginAs(t *testing.T, create func(weighstone.Options) weighstone.Server, pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{t: t, addr: sys.LocalAddr(fd).String(), log: new(syncBuffer), served: make(chan error, 1)}
+	r := &run{t: t, addr: sys.LocalAddr(fd).String(), log: new(testproc.Journal), served: make(chan error, 1)}
 	started := make(chan struct{})
 	o.Worker = command(playing)
 	o.Worker.Started = func() { close(started) }
@@ -281,22 +282,4 @@ func childrenOf(pid int) []int {
 func lives(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")
-}
-
-// A syncBuffer is written and read by several goroutines.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

@@ -30,11 +30,11 @@ func allocations(t *testing.T, addr, path string, once bool, heap string) uint64
 		return n
 	}
 	c := startChild(t, askerRole, addr, path, strconv.FormatBool(once), heap)
-	before := look(c.line())
-	c.tell("go")
-	after := look(c.line())
-	c.tell("end")
-	c.end()
+	before := look(c.Line())
+	c.Tell("go")
+	after := look(c.Line())
+	c.Tell("end")
+	c.End()
 	return after - min(before, after)
 }
 

@@ -85,7 +85,7 @@ func TestNoDescriptors(t *testing.T) {
 	const conns = 3 * starvedLimit
 	onFamilies(t, func(t *testing.T, e servertest.Engine) {
 		c := startChild(t, starvedRole, e.Name)
-		addr := c.line()
+		addr := c.Line()
 		answered := make(chan net.Conn, conns)
 		for range conns {
 			conn, err := net.Dial("tcp", addr)
@@ -102,19 +102,19 @@ func TestNoDescriptors(t *testing.T) {
 			}()
 		}
 		first := <-answered
-		c.tell("arm a timer")
-		c.line()
-		before := cpuTicks(t, c.cmd.Process.Pid)
+		c.Tell("arm a timer")
+		c.Line()
+		before := cpuTicks(t, c.Process.Pid)
 		time.Sleep(time.Second)
 		// A loop that spins would use nearly all of a hundred ticks.
-		if spent := cpuTicks(t, c.cmd.Process.Pid) - before; spent > 30 {
+		if spent := cpuTicks(t, c.Process.Pid) - before; spent > 30 {
 			t.Errorf("the waiting server used %d ticks of CPU in a second", spent)
 		}
 		first.Close()
 		for range conns - 1 {
 			(<-answered).Close()
 		}
-		c.end()
+		c.End()
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi/helper"
 	"github.com/weighstone/weighstone/cgi/keeper"
+	"github.com/weighstone/weighstone/internal/testproc"
 )
 
 // lines are the header lines of a test request, name and value in turn.
@@ -42,30 +42,12 @@ func (l lines) Each(sink weighstone.FieldSink) {
 	}
 }
 
-// A journal is a log in memory.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
 // A host is a Handler over a directory of scripts, with the site it is in.
 type host struct {
 	*Handler
 	t    *testing.T
 	dir  string
-	log  *journal
+	log  *testproc.Journal
 	site *weighstone.Site
 
 	keeper *keeper.Keeper // nil where programs are started by this process
@@ -77,7 +59,7 @@ func newHost(t *testing.T, o Options) *host {
 	t.Helper()
 	before := descriptors(t)
 	old := goleak.IgnoreCurrent()
-	h := &host{t: t, dir: t.TempDir(), log: new(journal)}
+	h := &host{t: t, dir: t.TempDir(), log: new(testproc.Journal)}
 	if o.Dirs == nil {
 		o.Dirs = []string{h.dir}
 	}

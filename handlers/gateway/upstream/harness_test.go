@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -22,34 +21,17 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/internal/sys"
+	"github.com/weighstone/weighstone/internal/testproc"
 	"github.com/weighstone/weighstone/servers"
 )
 
 // patience bounds what a test waits for. It is no expectation.
 const patience = 30 * time.Second
 
-// A journal is a log in memory.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
 // A site is a running server with the gateways of a test.
 type site struct {
 	t    *testing.T
-	log  *journal
+	log  *testproc.Journal
 	addr string
 }
 
@@ -66,7 +48,7 @@ func serve(t *testing.T, o Options, gatewaysOf func(o Options) []closer) *site {
 	t.Helper()
 	before, others := descriptors(t), children(t)
 	old := goleak.IgnoreCurrent()
-	s := &site{t: t, log: new(journal)}
+	s := &site{t: t, log: new(testproc.Journal)}
 	if o.Timeout == 0 {
 		o.Timeout = 20 * time.Second
 	}
