@@ -18,6 +18,7 @@ const checkEvery = time.Second
 // when it is first asked for, and again when its file has changed. Those of
 // the user come before the built-in ones. It serves many goroutines.
 type Library[T any] struct {
+	kind    string // what its programs are, for the log
 	builtin fs.FS
 	dir     *os.Root // nil without one
 	suffix  string
@@ -39,9 +40,10 @@ type program[T any] struct {
 }
 
 // NewLibrary makes a library of the programs in builtin, which are called
-// NAME and suffix, and of those in dir, unless dir is empty.
-func NewLibrary[T any](builtin fs.FS, dir, suffix string, compile func(name string, source []byte) (T, error)) (*Library[T], error) {
-	l := &Library[T]{builtin: builtin, suffix: suffix, compile: compile, now: time.Now}
+// NAME and suffix, and of those in dir, unless dir is empty. The kind is what
+// the log calls one of them.
+func NewLibrary[T any](kind string, builtin fs.FS, dir, suffix string, compile func(name string, source []byte) (T, error)) (*Library[T], error) {
+	l := &Library[T]{kind: kind, builtin: builtin, suffix: suffix, compile: compile, now: time.Now}
 	if dir != "" {
 		root, err := os.OpenRoot(dir)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // its file has changed, appeared or gone.
 func TestLibrary(t *testing.T) {
 	dir, compiled := t.TempDir(), 0
-	l, err := NewLibrary(fstest.MapFS{"a.x": {Data: []byte("built in")}}, dir, ".x", func(name string, source []byte) (string, error) {
+	l, err := NewLibrary("text", fstest.MapFS{"a.x": {Data: []byte("built in")}}, dir, ".x", func(name string, source []byte) (string, error) {
 		compiled++
 		if string(source) == "bad" {
 			return "", errors.New(name + " is bad")

@@ -57,9 +57,9 @@ func (it *interpreter) requestField(name string) lua.LValue {
 	case "target":
 		return lua.LString(in.Target)
 	case "info":
-		return lua.LString(it.call.script.Info)
+		return lua.LString(it.call.Script.Info)
 	case "length":
-		return lua.LNumber(it.call.script.Length)
+		return lua.LNumber(it.call.Script.Length)
 	case "header":
 		return it.state.NewFunction(it.header)
 	case "variables":
@@ -100,7 +100,7 @@ func canonical(name string) string {
 // but for those that say that it is one.
 func (it *interpreter) variables(L *lua.LState) int {
 	t := L.NewTable()
-	cgi.Variables(it.x, it.call.script, tableSink{t})
+	cgi.Variables(it.x, it.call.Script, tableSink{t})
 	L.Push(t)
 	return 1
 }
@@ -126,7 +126,7 @@ func (it *interpreter) read(L *lua.LState) int {
 	}
 	it.guard.take(int64(n))
 	b := make([]byte, n)
-	n, err := io.ReadFull(it.call.body, b)
+	n, err := io.ReadFull(it.call.Body, b)
 	switch {
 	case n > 0:
 		L.Push(lua.LString(b[:n]))
@@ -219,7 +219,7 @@ const maxLine = 1 << 10
 // logLine is log(text).
 func (it *interpreter) logLine(L *lua.LState) int {
 	line := L.CheckString(1)
-	it.log.Info("Lua script says", "script", it.call.script.Name, "line", line[:min(len(line), maxLine)])
+	it.log.Info("Lua script says", "script", it.call.Script.Name, "line", line[:min(len(line), maxLine)])
 	return 0
 }
 

@@ -9,7 +9,6 @@ package lua
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -20,7 +19,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/handlers/script"
 	"github.com/weighstone/weighstone/internal/seats"
 )
@@ -79,7 +77,7 @@ func New(o Options) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{opts: o}
-	if h.scripts, err = script.NewLibrary(programs, o.Dir, ".lua", compile); err != nil {
+	if h.scripts, err = script.NewLibrary("Lua script", programs, o.Dir, ".lua", compile); err != nil {
 		return nil, fmt.Errorf("run Lua scripts: %w", err)
 	}
 	h.pool = seats.New(o.Interpreters, func() (*interpreter, error) { return newInterpreter(o.Memory, o.Log), nil })
@@ -99,32 +97,15 @@ func (h *Handler) Close() error {
 	return h.scripts.Close()
 }
 
-// maxMemory is how many bytes of a request's body are held in memory.
-const maxMemory = 1 << 20
-
 // Serve answers x by the script that its path names. The body is read before
 // the script runs, so that no interpreter waits for a client.
 func (h *Handler) Serve(x *weighstone.Exchange) {
-	name, info := script.Split(x.In.Path, h.opts.Prefix)
-	proto, err := h.scripts.Find(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		h.refuse(x, http.StatusNotFound)
-		return
-	case err != nil:
-		h.opts.Log.Error("Lua script can't run", "script", name, "err", err)
-		h.refuse(x, http.StatusInternalServerError)
+	proto, c, ok := h.scripts.Begin(x, h.opts.Prefix, h.opts.Timeout, h.opts.Log)
+	if !ok {
 		return
 	}
-	body, err := cgi.SpoolBody(x, maxMemory)
-	if err != nil {
-		x.Fail(cgi.BodyStatus(err))
-		x.Out.Close = true
-		return
-	}
-	defer body.Close()
-	deadline := time.Now().Add(h.opts.Timeout)
-	it, err := h.pool.Take(deadline, x.In.Gone)
+	defer c.Close()
+	it, err := h.pool.Take(c.Deadline, x.In.Gone)
 	if err != nil {
 		x.Fail(http.StatusServiceUnavailable)
 		x.AddField("Retry-After", "1")
@@ -132,24 +113,14 @@ func (h *Handler) Serve(x *weighstone.Exchange) {
 	}
 	var used *interpreter // what is kept: not one in which a script was stopped
 	defer func() { h.pool.Put(used) }()
-	err = it.run(x, proto, call{
-		script:   cgi.Script{Name: h.opts.Prefix + name, Info: info, Length: body.Length},
-		body:     body.Reader(),
-		deadline: deadline,
-	})
+	err = it.run(x, proto, c)
 	if it.broken {
 		it.close()
 	} else {
 		used = it
 	}
 	if err != nil {
-		h.opts.Log.Error("Lua script failed", "script", name, "err", err)
+		h.opts.Log.Error("Lua script failed", "script", c.Script.Name, "err", err)
 		x.Fail(it.guard.status())
 	}
-}
-
-// refuse answers with an error a request whose body was not read.
-func (h *Handler) refuse(x *weighstone.Exchange, status int) {
-	x.Fail(status)
-	x.Out.Close = x.In.HasBody() && !x.In.Droppable()
 }

@@ -2,24 +2,14 @@ package lua
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/handlers/script"
 )
-
-// A call is what a script is run with.
-type call struct {
-	script   cgi.Script
-	body     io.Reader
-	deadline time.Time
-}
 
 // An interpreter is a state of the Lua machine with what its scripts can
 // call. It runs one script at a time, each with globals of its own; what a
@@ -36,7 +26,7 @@ type interpreter struct {
 
 	// While a script runs:
 	x    *weighstone.Exchange
-	call call
+	call script.Call
 	fail int // status to answer with instead of the output
 }
 
@@ -100,11 +90,11 @@ func (it *interpreter) fresh() *lua.LTable {
 }
 
 // run runs a script and fills the response of x with what it wrote.
-func (it *interpreter) run(x *weighstone.Exchange, proto *lua.FunctionProto, c call) error {
+func (it *interpreter) run(x *weighstone.Exchange, proto *lua.FunctionProto, c script.Call) error {
 	it.x, it.call, it.fail = x, c, 0
 	defer it.clear()
 	L := it.state
-	it.guard.begin(c.deadline, x.In.Gone)
+	it.guard.begin(c.Deadline, x.In.Gone)
 	L.SetContext(&it.guard)
 	fn := L.NewFunctionFromProto(proto)
 	fn.Env = it.own
@@ -139,7 +129,7 @@ func (it *interpreter) protected(fn *lua.LFunction) (err error) {
 
 // clear forgets the exchange and what the script left.
 func (it *interpreter) clear() {
-	it.x, it.call = nil, call{}
+	it.x, it.call = nil, script.Call{}
 	it.out.Reset()
 	if it.broken = it.broken || it.guard.stopped(); it.broken {
 		return

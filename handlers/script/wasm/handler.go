@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -80,7 +79,7 @@ func New(o Options) (*Handler, error) {
 	}
 	h := &Handler{opts: o, host: gateway.NewHost("WebAssembly", o.Log, o.Site)}
 	var err error
-	if h.modules, err = script.NewLibrary(builtins{}, o.Dir, ".wasm", h.compile); err != nil {
+	if h.modules, err = script.NewLibrary("WebAssembly module", builtins{}, o.Dir, ".wasm", h.compile); err != nil {
 		return nil, fmt.Errorf("run WebAssembly modules: %w", err)
 	}
 	h.pool = seats.New(o.Instances, func() (*seat, error) { return new(seat), nil })
@@ -107,46 +106,27 @@ func (h *Handler) Close() error {
 	return err
 }
 
-// maxMemory is how many bytes of a request's body are held in memory.
-const maxMemory = 1 << 20
-
 // Serve answers x by the module that its path names. The body is read before
 // the module runs, so that no instance waits for a client.
 func (h *Handler) Serve(x *weighstone.Exchange) {
-	name, info := script.Split(x.In.Path, h.opts.Prefix)
-	module, err := h.modules.Find(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		gateway.Refuse(x, http.StatusNotFound)
-		return
-	case err != nil:
-		h.host.Log.Error("WebAssembly module can't run", "module", name, "err", err)
-		gateway.Refuse(x, http.StatusInternalServerError)
+	module, c, ok := h.modules.Begin(x, h.opts.Prefix, h.opts.Timeout, h.host.Log)
+	if !ok {
 		return
 	}
-	body, err := cgi.SpoolBody(x, maxMemory)
-	if err != nil {
-		x.Fail(cgi.BodyStatus(err))
-		x.Out.Close = true
-		return
-	}
-	defer body.Close()
+	defer c.Close()
+	c.Script.Interface = cgi.Interface
 	out := &finished{}
-	err = h.seated(x, module, call{
-		script:   cgi.Script{Interface: cgi.Interface, Name: h.opts.Prefix + name, Info: info, Length: body.Length},
-		body:     body.Reader(),
-		deadline: time.Now().Add(h.opts.Timeout),
-	}, out)
+	err := h.seated(x, module, c, out)
 	switch {
 	case errors.Is(err, errBusy):
 		x.Fail(http.StatusServiceUnavailable)
 		x.AddField("Retry-After", "1")
 	case err != nil:
 		out.Free()
-		h.host.Log.Error("WebAssembly module failed", "module", name, "err", err)
+		h.host.Log.Error("WebAssembly module failed", "script", c.Script.Name, "err", err)
 		x.Fail(statusFor(err))
 	default:
-		h.host.Answer(x, name, out, nil)
+		h.host.Answer(x, c.Script.Name, out, nil)
 	}
 }
 
@@ -155,8 +135,8 @@ var errBusy = errors.New("no instance is free")
 
 // seated runs a module to its end when there is room. The room is free again
 // before x is answered, since a local redirect may ask for it.
-func (h *Handler) seated(x *weighstone.Exchange, module wazero.CompiledModule, c call, out *finished) error {
-	s, err := h.pool.Take(c.deadline, x.In.Gone)
+func (h *Handler) seated(x *weighstone.Exchange, module wazero.CompiledModule, c script.Call, out *finished) error {
+	s, err := h.pool.Take(c.Deadline, x.In.Gone)
 	if err != nil {
 		return errBusy
 	}

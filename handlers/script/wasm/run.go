@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
@@ -14,8 +12,8 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/weighstone/weighstone"
-	"github.com/weighstone/weighstone/cgi"
 	"github.com/weighstone/weighstone/handlers/gateway"
+	"github.com/weighstone/weighstone/handlers/script"
 )
 
 // pageSize is that of WebAssembly's memories, in bytes.
@@ -51,23 +49,16 @@ func (h *Handler) open(ctx context.Context) error {
 	return nil
 }
 
-// A call is what a module is run with.
-type call struct {
-	script   cgi.Script
-	body     io.Reader
-	deadline time.Time
-}
-
 // run runs a module to its end. An error says that it was stopped or trapped.
-func (h *Handler) run(x *weighstone.Exchange, module wazero.CompiledModule, s *seat, c call, out *finished) error {
-	ctx, cancel := context.WithDeadline(context.Background(), c.deadline)
+func (h *Handler) run(x *weighstone.Exchange, module wazero.CompiledModule, s *seat, c script.Call, out *finished) error {
+	ctx, cancel := context.WithDeadline(context.Background(), c.Deadline)
 	defer cancel()
 	defer cancelWhen(x.In.Gone, cancel)()
 	ctx = experimental.WithMemoryAllocator(ctx, s)
-	ctx = context.WithValue(ctx, environmentKey{}, &environment{x: x, script: c.script})
-	complaints := &gateway.Complaints{Host: h.host, Script: c.script.Name}
+	ctx = context.WithValue(ctx, environmentKey{}, &environment{x: x, script: c.Script})
+	complaints := &gateway.Complaints{Host: h.host, Script: c.Script.Name}
 	instance, err := h.runtime.InstantiateModule(ctx, module, h.config.
-		WithStdin(c.body).WithStdout(&out.Output).WithStderr(complaintWriter{complaints}))
+		WithStdin(c.Body).WithStdout(&out.Output).WithStderr(complaintWriter{complaints}))
 	complaints.Flush()
 	if instance != nil {
 		instance.Close(ctx)
