@@ -139,7 +139,9 @@ func (l *Local) configure(port int) (name string, err error) {
 	if l.recipe.Config == nil {
 		return "", nil
 	}
-	if l.dir, err = os.MkdirTemp("", "weighstone-"+l.recipe.Name+"-"); err != nil {
+	// Not with the subject's name, which may have blanks: some configurations
+	// end a path there, and Yaws then ends without saying so.
+	if l.dir, err = os.MkdirTemp("", "weighstone-server-"); err != nil {
 		return "", fmt.Errorf("make a directory for the configuration: %w", err)
 	}
 	name = filepath.Join(l.dir, "config")

@@ -53,7 +53,8 @@ func (c *benchRunCmd) Run(s *streams) error {
 		o.Progress, clear = p.Show, p.Clear
 	}
 	failed, out := false, &documents{w: s.out, format: c.Output}
-	index := &studyIndex{dir: c.Out}
+	index := &studyIndex{dir: c.Out, of: len(c.Names)}
+	var broken []error
 	for _, name := range c.Names {
 		doc, err := c.run(ctx, name, o, index)
 		clear()
@@ -63,14 +64,15 @@ func (c *benchRunCmd) Run(s *streams) error {
 			}
 			failed = failed || doc.Verdict.Failed()
 		}
-		if err != nil {
-			return errors.Join(err, out.end(), index.write())
-		}
 		if ctx.Err() != nil {
-			return errors.Join(errors.New("interrupted"), out.end(), index.write())
+			return errors.Join(errors.New("interrupted"), err, out.end(), index.write())
+		}
+		if err != nil { // which is no reason to lose the others
+			index.lost(name, err)
+			broken = append(broken, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	if err := errors.Join(out.end(), index.write()); err != nil {
+	if err := errors.Join(append(broken, out.end(), index.write())...); err != nil {
 		return err
 	}
 	if failed {

@@ -122,6 +122,7 @@ func asAB(r *load.Result) (string, error) {
 // A studyIndex is the page that leads to the reports of several studies.
 type studyIndex struct {
 	dir     string // where it is written; empty: nowhere
+	of      int    // how many experiments were asked for; one needs no page
 	entries []report.Entry
 }
 
@@ -129,19 +130,32 @@ func (x *studyIndex) add(s study.Study, d *bench.Document) {
 	x.entries = append(x.entries, report.Entry{Study: s, Document: d})
 }
 
-// write writes the page if there are several studies, with those beside that
-// could not be run.
+// lost notes why a study has no report.
+func (x *studyIndex) lost(name string, why error) {
+	if s, ok := study.Find(name); ok && x.entry(name) == nil {
+		x.entries = append(x.entries, report.Entry{Study: s, Why: why.Error()})
+	}
+}
+
+func (x *studyIndex) entry(name string) *report.Entry {
+	i := slices.IndexFunc(x.entries, func(e report.Entry) bool { return e.Study.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &x.entries[i]
+}
+
+// write writes the page if several were asked for, with the studies beside
+// that could not be run.
 func (x *studyIndex) write() error {
-	if x.dir == "" || len(x.entries) < 2 {
+	if x.dir == "" || x.of < 2 || len(x.entries) == 0 {
 		return nil
 	}
 	var all []report.Entry
 	for _, s := range study.List() {
-		i := slices.IndexFunc(x.entries, func(e report.Entry) bool { return e.Study.Name == s.Name })
-		switch {
-		case i >= 0:
-			all = append(all, x.entries[i])
-		case s.Unavailable != "":
+		if e := x.entry(s.Name); e != nil {
+			all = append(all, *e)
+		} else if s.Unavailable != "" {
 			all = append(all, report.Entry{Study: s, Why: s.Unavailable})
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ func TestStudyFiles(t *testing.T) {
 	if len(c.Names) < 3 {
 		t.Fatalf("studies: %q", c.Names)
 	}
-	index := &studyIndex{dir: c.Out}
+	index := &studyIndex{dir: c.Out, of: len(c.Names)}
 	for _, name := range c.Names {
 		s, ok := study.Find(name)
 		if !ok {
@@ -54,5 +55,29 @@ func TestStudyFiles(t *testing.T) {
 	}
 	if one := (&benchRunCmd{Names: []string{"ab-2006"}, Out: "x"}); one.dir("ab-2006") != "x" {
 		t.Errorf("a study alone is written to %q", one.dir("ab-2006"))
+	}
+}
+
+// TestStudyLost: a study that could not be run to its report is named in the
+// page with the reason, and one that has a report keeps it.
+func TestStudyLost(t *testing.T) {
+	s, _ := study.Find("ab-2006")
+	d := &bench.Document{Schema: bench.Schema, Name: s.Name, Verdict: bench.Valid}
+	d.Study = s.Judge(d)
+	index := &studyIndex{dir: t.TempDir(), of: 2}
+	index.add(s, d)
+	index.lost(s.Name, errors.New("it ended early"))
+	index.lost("webstone-1997", errors.New("there is no database"))
+	if err := index.write(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(index.dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, there := range map[string]bool{`href="ab-2006/report.html"`: true, "Not run: there is no database": true, "it ended early": false, `href="webstone-1997/report.html"`: false} {
+		if strings.Contains(string(text), want) != there {
+			t.Errorf("%q in the index: want %v", want, there)
+		}
 	}
 }
