@@ -106,7 +106,7 @@ bench-floor: build floors ## print the speed table: the floor, our engines, real
 	bin/weighstone bench floor $(FLAGS)
 
 .PHONY: reproduce
-reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 8 minutes)
+reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 8 minutes on a quiet machine)
 	bin/weighstone bench studies --quick --out out/reproduce $(FLAGS)
 
 # What weighstone peers says is not here and Debian has; "and" is its word
@@ -129,6 +129,10 @@ test: $(TESTED) ## run all tests; nothing but loopback is needed
 .PHONY: test-race
 test-race: $(TESTED) ## run all tests under the race detector
 	$(GO) test -race -timeout 20m ./...
+
+.PHONY: test-studies
+test-studies: $(TESTED) ## repeat two studies at quick size beside real servers, and look at their reports (some 3 minutes)
+	WEIGHSTONE_STUDIES=1 $(GO) test -count=1 -timeout 15m -run '^TestQuickStudies$$' ./tests
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,10 @@ func (l *lab) studiedPeer(v *study.Server) (*studied, error) {
 		return &studied{why: err.Error()}, nil
 	}
 	setup := subject.Setup{Root: l.Fixtures, CGI: l.CGIDir}
+	var err error
+	if setup.Scripts, err = l.scripts(v.Scripts); err != nil {
+		return &studied{why: v.Label() + " was left out: " + err.Error()}, nil
+	}
 	if v.AccessLog {
 		setup.AccessLog = l.logOf(v.Key)
 	}
@@ -160,6 +165,26 @@ func (l *lab) studiedPeer(v *study.Server) (*studied, error) {
 	r.Name = v.Label()
 	out.subject, err = l.local(r)
 	return out, err
+}
+
+// scripts are the sample scripts of PHP and Perl, run in the server's process
+// or by as many processes of their own as ours start.
+func (l *lab) scripts(where study.Interpreters) ([]subject.Scripts, error) {
+	if where == study.NoScripts {
+		return nil, nil
+	}
+	beside := filepath.Dir(l.CGIDir)
+	php := subject.Scripts{Suffix: ".php", Dir: filepath.Join(beside, "php")}
+	perl := subject.Scripts{Suffix: ".pl", Dir: l.CGIDir}
+	if where == study.ByFastCGI {
+		var err, perr error
+		php.Host, err = subject.PHP(0)
+		perl.Host, perr = subject.Perl(filepath.Join(beside, "perl", "perlhost.pl"), 0)
+		if err = errors.Join(err, perr); err != nil {
+			return nil, err
+		}
+	}
+	return []subject.Scripts{php, perl}, nil
 }
 
 func (l *lab) studiedVariant(v *study.Server) (subject.Subject, error) {

@@ -181,3 +181,30 @@ func TestOptionalServerIsLeftOut(t *testing.T) {
 		t.Errorf("reasons: %q", reasons)
 	}
 }
+
+// TestStudiedScripts: a real server of a study runs scripts in its process, or
+// by applications beside it, as the study says.
+func TestStudiedScripts(t *testing.T) {
+	l := testLab(t, options(t))
+	l.CGIDir = filepath.Join("..", "..", "bin", "cgi")
+	for where, hosts := range map[study.Interpreters]bool{study.InProcess: false, study.ByFastCGI: true} {
+		all, err := l.scripts(where)
+		if err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+		if len(all) != 2 {
+			t.Fatalf("%d languages", len(all))
+		}
+		for _, x := range all {
+			if (x.Host.Path != "") != hosts {
+				t.Errorf("%s: host %+v, want one: %v", x.Suffix, x.Host, hosts)
+			}
+		}
+	}
+	if none, err := l.scripts(study.NoScripts); none != nil || err != nil {
+		t.Errorf("without: %v, %v", none, err)
+	}
+}

@@ -20,6 +20,8 @@ const (
 	overrides = "apache with per-directory override files"
 	lsOver    = "litespeed with per-directory override files"
 	iis6      = "iis-6.0"
+	modules   = "apache with mod_php and mod_perl"
+	behind    = "apache with php-cgi and perl"
 )
 
 // clients2005 is where most conclusions are judged, and programs2005 where
@@ -44,7 +46,7 @@ func litespeed2005() Study {
 			"PHP and Perl are kept running behind FastCGI, and their processes' CPU counts as the server's.",
 		NotRepeated: "The study's network between two machines, Linux 2.6.10, and its fixed numbers of requests (they are in the notes): here each load has a time. " +
 			"Its charts are lost: only the ratios of its text are published beside. None of our servers has PHP or Perl in its own process, as that Apache " +
-			"had: here both sides ask them by FastCGI. TUX and http.sys were in the kernel: accel is not, but has what they had, " +
+			"had: ours ask them by FastCGI on both sides, and today's Apache runs beside, with mod_php and mod_perl and by FastCGI. TUX and http.sys were in the kernel: accel is not, but has what they had, " +
 			"a cache of complete replies before anything else. The two Apaches are one architecture and one program here, and so can't but be equal. " +
 			"By 32 processes no more kept connections are served at a time, so that Apache's place is asked by at most 30 clients that keep theirs. " +
 			"What a server can do is judged by replies a second of its processor, which loopback and the client do not touch.",
@@ -100,6 +102,8 @@ func servers2005() []Server {
 		{Key: iis6, Published: "IIS 6.0", Variant: "accel", Flags: []string{"--conns-per-addr", "10"}, Limited: true,
 			Why: "http.sys, a cache of complete replies, with a bound of ten connections an address"},
 		{Key: "apache", Peer: "apache-prefork", Why: "today's"},
+		{Key: modules, Called: "apache-prefork itself, PHP and Perl in process", Peer: "apache-prefork", Scripts: InProcess, Why: "today's, with mod_php and mod_perl, as the study's Apache had them"},
+		{Key: behind, Called: "apache-prefork itself, PHP and Perl by FastCGI", Peer: "apache-prefork", Scripts: ByFastCGI, Why: "the same server, asking the processes that LiteSpeed's place asks"},
 		{Key: "lighttpd", Peer: "lighttpd", Why: "today's, with epoll"},
 		{Key: "lighttpd-poll", Peer: "lighttpd-poll", Why: "today's, with poll"},
 	}
@@ -111,7 +115,7 @@ func loads2005() []Load {
 		"static-close": "100 bytes, a connection each", "static-keepalive": "100 bytes, kept connections", "cgi": "CGI in C", "fastcgi": "FastCGI, 162 bytes",
 		"php-hello": "PHP hello", "php-info": "phpinfo()", "perl-hello": "Perl hello, kept",
 	}
-	paths := map[string]string{"fastcgi": "/fcgi-bin/constant", "perl-hello": "/perl/hello.pl"}
+	paths := map[string]string{"fastcgi": "/fcgi-bin/constant", "perl-hello": "/hello.pl"}
 	var all []Load
 	for _, r := range table("litespeed-2005-tests") {
 		l := Load{Key: r["test"], Label: labels[r["test"]], Path: r["path"], Keepalive: r["keepalive"] == "yes"}
@@ -137,7 +141,11 @@ func units2005() (full, quick []Unit) {
 	}
 	programs := []string{"cgi", "fastcgi", "php-hello", "php-info", "perl-hello"}
 	for _, load := range programs {
-		full = append(full, points2([]string{litespeed, apache20}, []string{load}, programs2005))
+		servers := []string{litespeed, apache20}
+		if load != "cgi" && load != "fastcgi" {
+			servers = append(servers, modules, behind)
+		}
+		full = append(full, points2(servers, []string{load}, programs2005))
 	}
 	quick = []Unit{
 		points2([]string{litespeed, apache20, tux, iis6}, []string{"static-close"}, clients2005),

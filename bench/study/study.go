@@ -69,9 +69,21 @@ type Server struct {
 	// Peer is the name of a real server that is started here, if it is
 	// installed, and stands for itself.
 	Peer string
+	// Scripts is how such a server runs those of PHP and Perl, if it does.
+	Scripts Interpreters
 	// Called is the label, where none of these make one.
 	Called string
 }
+
+// Interpreters are where scripts of PHP and Perl run.
+type Interpreters uint8
+
+// The ways.
+const (
+	NoScripts Interpreters = iota
+	InProcess              // of the server: mod_php and mod_perl
+	ByFastCGI
+)
 
 // Label is how tables and cells call the server.
 func (s *Server) Label() string {
