@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/weighstone/weighstone"
 )
@@ -102,7 +103,12 @@ func (s *Spool) Close() error {
 // A bodyError is a failed read of a request body: the client's fault.
 type bodyError struct{ err error }
 
-func (e *bodyError) Error() string { return "read request body: " + e.err.Error() }
+// Error names the operation; the readers of the engines may have done so.
+func (e *bodyError) Error() string {
+	const operation = "read request body: "
+	return operation + strings.TrimPrefix(e.err.Error(), operation)
+}
+
 func (e *bodyError) Unwrap() error { return e.err }
 
 // ErrShortBody is a request body that ended before its announced length.
@@ -118,6 +124,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// OfBody says whether err, or what it wraps, is a failed read of a request body.
+func OfBody(err error) bool { return errors.As(err, new(*bodyError)) }
 
 // BodyError marks err, other than nil, as a failed read of a request body, for
 // [BodyStatus].

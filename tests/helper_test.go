@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -224,21 +225,47 @@ func descriptors(t *testing.T, pid int) int {
 	return len(all)
 }
 
-// TestHelperMissing: where the program was moved the routes say so, and the log
-// once.
-func TestHelperMissing(t *testing.T) {
+// TestProgramsMissing: where the main program is all there is, the routes that
+// need others say so, and the log once; and the helper where it is all that is
+// missing.
+func TestProgramsMissing(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "weighstone")
 	if err := os.Link(built.program, alone); err != nil {
 		t.Fatal(err)
 	}
-	s := serveUnder(t, []string{"sh", "-c", `shift; exec "$0" "$@"`, alone}, "epoll")
-	const sentence = "/cgi-helper/ needs weighstone-helper, which is not here: make build makes it"
-	if got := mechanism(t, s.addr, "GET", "/cgi-helper/hello", ""); got != fmt.Sprintf("503 text/plain; charset=utf-8 %d\n%s.\n", len(sentence)+2, sentence) {
-		t.Errorf("%q", got)
+	programs := func(routes, dir string) string {
+		return routes + " need the programs of bin/" + dir + ", which are not here: make build makes them"
 	}
-	eventually(t, "the log says so", func() bool { return strings.Contains(s.stderr.String(), sentence) })
-	if n := strings.Count(s.stderr.String(), sentence); n != 1 {
-		t.Errorf("the log says so %d times", n)
+	missing := func(s *server, sentence string, routes ...string) {
+		for _, route := range routes {
+			want := fmt.Sprintf("503 text/plain; charset=utf-8 %d\n%s.\n", len(sentence)+2, sentence)
+			if got := mechanism(t, s.addr, "GET", route, ""); got != want {
+				t.Errorf("%s: %q, want %q", route, got, want)
+			}
+		}
+		eventually(t, "the log says so", func() bool { return strings.Contains(s.stderr.String(), sentence) })
+		if n := strings.Count(s.stderr.String(), sentence); n != 1 {
+			t.Errorf("the log says %d times that %s", n, sentence)
+		}
+	}
+	s := serveUnder(t, []string{"sh", "-c", `shift; exec "$0" "$@"`, alone}, "epoll")
+	missing(s, programs("/cgi-bin/ and /cgi-helper/", "cgi"), "/cgi-bin/hello", "/cgi-helper/hello")
+	missing(s, programs("/fcgi-bin/ and /scgi-bin/", "fcgi"), "/fcgi-bin/hello", "/scgi-bin/hello")
+	missing(s, programs("/hello.php and /phpinfo.php", "php"), "/hello.php", "/phpinfo.php")
+	missing(s, programs("/hello.pl and /perl/", "perl"), "/hello.pl", "/perl/hello.pl")
+
+	own := t.TempDir()
+	if err := os.WriteFile(filepath.Join(own, "one"), []byte("#!/bin/sh\necho Content-Type: text/plain; echo; echo one\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s = serveUnder(t, []string{"sh", "-c", `shift; exec "$0" "$@"`, alone}, "epoll", "--cgi-bin", own)
+	if got := mechanism(t, s.addr, "GET", "/cgi-bin/one", ""); !strings.HasPrefix(got, "200 ") || !strings.HasSuffix(got, "\none\n") {
+		t.Errorf("a program of the user's: %q", got)
+	}
+	missing(s, "/cgi-helper/ needs weighstone-helper, which is not here: make build makes it", "/cgi-helper/one")
+	out, err := exec.Command(alone, "variants", "epoll").Output()
+	if err != nil || !strings.Contains(string(out), programs("/cgi-bin/ and /cgi-helper/", "cgi")) {
+		t.Errorf("variants does not say so, error %v:\n%s", err, out)
 	}
 }
 

@@ -68,9 +68,14 @@ func (k *knobFlags) set() []string {
 	return flags
 }
 
-// check refuses a knob that the variant does not have.
-func (k *knobFlags) check(v *servers.Variant) error {
-	for _, flag := range k.set() {
+// check refuses a knob that the variant does not have; --workers, which most
+// have, is one of them.
+func (k *knobFlags) check(v *servers.Variant, workers int) error {
+	flags := k.set()
+	if workers != 0 {
+		flags = append(flags, "--workers")
+	}
+	for _, flag := range flags {
 		if !v.Has(flag) {
 			return fmt.Errorf("%s has no %s: its knobs are\n  %s", v.Name, flag, strings.Join(v.Knobs, "\n  "))
 		}
@@ -89,6 +94,14 @@ func (k *knobFlags) checkPool(workers int) error {
 	}
 	if k.MaxSpare > 0 && k.MinSpare > k.MaxSpare {
 		return errors.New("--min-spare, --max-spare: they contradict each other")
+	}
+	return nil
+}
+
+// checkOverride refuses what is no name of a file in a directory.
+func (k *knobFlags) checkOverride() error {
+	if name := k.OverrideFiles; name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("--override-files: expected a file's name without its directory, but got %q", name)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/weighstone/weighstone/internal/sys"
@@ -58,8 +59,25 @@ func openListeners(addr string, backlog, n int) ([]int, error) {
 	return fds, nil
 }
 
-// announce prints the one line that says where this process serves.
+// checkAddr refuses what is no host:port. Whether the host is one of this
+// machine, only listening can tell.
+func checkAddr(flag, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: expected host:port, but got %q", flag, addr)
+	}
+	return nil
+}
+
+// announce prints the one line that says where this process serves, and logs
+// which routes lack something.
 func (v *service) announce(s *streams) error {
+	for _, lack := range v.about.Lacks() {
+		v.log.Warn(lack.Why)
+	}
 	_, err := fmt.Fprintf(s.out, "weighstone %s ready http://%s pid %d\n", v.variant.Name, sys.LocalAddr(v.listeners[0]), os.Getpid())
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/weighstone/weighstone/cgi/helper"
+	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/cmd/internal/worker"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/servers"
@@ -16,7 +17,7 @@ import (
 
 // TestMain makes the test binary the program too, for the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain, helperName: helperMain})
+	testscript.Main(m, map[string]func(){"weighstone": main, workerName: workerMain, site.HelperName: helperMain})
 }
 
 // workerMain is the program of cmd/weighstone-worker.
@@ -52,15 +53,15 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// many matches how many workers a variant has that was asked for two.
-func many(variant string) string {
-	if v, err := servers.Find(variant); err == nil && v.Concurrent == servers.One {
-		return "1"
+// workers is the flag that asks a variant for two workers, and what matches how
+// many there are then. A variant that has no such knob gets a flag that says
+// what holds anyhow, and has one worker, or one for each connection: the status
+// page's, perhaps the one before it at its end.
+func workers(variant string) (flag, many string) {
+	if v, err := servers.Find(variant); err == nil && v.Has("--workers") {
+		return "--workers=2", "[2-9]"
 	}
-	if variant == "fork" || variant == "inetd" { // one for each connection: the status page's, perhaps the one before it at its end
-		return "[12]"
-	}
-	return "[2-9]"
+	return "--drain=10s", "[12]"
 }
 
 func params(t *testing.T, dir, variant string) testscript.Params {
@@ -73,7 +74,9 @@ func params(t *testing.T, dir, variant string) testscript.Params {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VARIANT", variant)
-			e.Setenv("MANY", many(variant))
+			flag, many := workers(variant)
+			e.Setenv("WORKERS", flag)
+			e.Setenv("MANY", many)
 			e.Setenv("FIXTURES", content)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("TMPDIR", os.TempDir())

@@ -56,6 +56,9 @@ func self() (string, error) {
 	return path, nil
 }
 
+// errNotBeside says that there is no such program.
+var errNotBeside = errors.New("it is not")
+
 // beside finds a program beside this one: where this was called, or where a
 // symbolic link to it leads.
 func beside(name string) (string, error) {
@@ -64,7 +67,7 @@ func beside(name string) (string, error) {
 		return "", err
 	}
 	places := []string{filepath.Dir(called)}
-	if real, err := os.Executable(); err == nil {
+	if real, err := os.Executable(); err == nil && filepath.Dir(real) != places[0] {
 		places = append(places, filepath.Dir(real))
 	}
 	for _, dir := range places {
@@ -77,5 +80,5 @@ func beside(name string) (string, error) {
 			return "", fmt.Errorf("find %s: %w", name, err)
 		}
 	}
-	return "", fmt.Errorf("find %s: it is not in %s; make build makes it", name, strings.Join(places, " or "))
+	return "", fmt.Errorf("find %s: %w in %s; make build makes it", name, errNotBeside, strings.Join(places, " or "))
 }

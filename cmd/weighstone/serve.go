@@ -81,6 +81,17 @@ func (c *serveCmd) Validate() error {
 	if err := c.Knobs.checkPool(c.Workers); err != nil {
 		return err
 	}
+	if err := c.Knobs.checkOverride(); err != nil {
+		return err
+	}
+	if err := checkAddr("--addr", c.Addr); err != nil {
+		return err
+	}
+	if c.Admin != "" {
+		if err := checkAddr("--admin", c.Admin); err != nil {
+			return err
+		}
+	}
 	if err := c.Specweb.check(c.Variant); err != nil {
 		return err
 	}
@@ -127,7 +138,7 @@ func (c *serveCmd) Run(s *streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := c.Knobs.check(&variant); err != nil {
+	if err := c.Knobs.check(&variant, c.Workers); err != nil {
 		return usageError{err}
 	}
 	if err := variant.Runs(); err != nil {

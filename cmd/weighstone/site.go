@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/fixtures"
 	"github.com/weighstone/weighstone/handlers/status"
+	"github.com/weighstone/weighstone/handlers/store"
 	"github.com/weighstone/weighstone/servers"
 )
 
@@ -34,6 +34,11 @@ func (v *service) assemble() (err error) {
 		MemoryTotal: int64(c.FileMemory), Specweb: c.Specweb.config(), PostLog: v.posts,
 		Crashed: v.board.Crashed,
 	}
+	if db := c.Inside.DB; db != "" {
+		if err := store.Check(db); err != nil {
+			return err
+		}
+	}
 	v.keepHelper()
 	if err := v.about.Apps.Interpreters.Find(); err != nil {
 		return err
@@ -41,11 +46,6 @@ func (v *service) assemble() (err error) {
 	v.about.Memory, v.about.Descriptors = c.Knobs.fileCache()
 	if v.about.Memory == 0 {
 		v.about.Memory = int64(c.FileMemoryMax)
-	}
-	for _, i := range v.about.Apps.Interpreters.List() {
-		if missing := i.Missing(); missing != "" {
-			v.log.Warn(missing)
-		}
 	}
 	if v.variant.Family == servers.Process {
 		v.about.Apps.Workers = 1 // of each process, which serves one connection at a time
@@ -59,27 +59,21 @@ func (v *service) assemble() (err error) {
 	return err
 }
 
-// helperName is the program that starts CGI programs, beside this one.
-const helperName = "weighstone-helper"
-
 // keepHelper has the CGI helper run when it is first asked for: one for all
 // processes of the server, which it must not outlive.
 func (v *service) keepHelper() {
-	path, err := beside(helperName)
+	path, err := beside(site.HelperName)
+	if errors.Is(err, errNotBeside) {
+		return
+	}
 	if err == nil {
 		v.helper, err = keeper.New(path, v.log)
 	}
 	if err != nil {
-		v.about.NoHelper = noHelper()
-		v.log.Warn(v.about.NoHelper, "error", err)
+		v.log.Warn("the helper can't be used", "error", err)
 		return
 	}
 	v.about.Helper = v.helper.Address()
-}
-
-// noHelper says what can't be answered for want of the helper.
-func noHelper() string {
-	return fmt.Sprintf("%s needs %s, which is not here: make build makes it", site.HelperPrefix, helperName)
 }
 
 // report is what /server-status tells, of all processes together.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/servers"
 )
 
@@ -54,17 +55,16 @@ func (c *variantsCmd) Run(s *streams) error {
 // and what brings what they need.
 func unavailable() []string {
 	var all []string
-	interpreters := new(appFlags).interpreters(slog.New(slog.DiscardHandler))
-	if err := interpreters.Find(); err != nil {
+	quiet := slog.New(slog.DiscardHandler)
+	here := site.Config{Programs: builtin("cgi", quiet), Apps: new(appFlags).apps(quiet)}
+	if path, err := beside(site.HelperName); err == nil {
+		here.Helper = path
+	}
+	if err := here.Apps.Interpreters.Find(); err != nil {
 		all = append(all, err.Error())
 	}
-	for _, i := range interpreters.List() {
-		if missing := i.Missing(); missing != "" {
-			all = append(all, missing)
-		}
-	}
-	if _, err := beside(helperName); err != nil {
-		all = append(all, noHelper())
+	for _, lack := range here.Lacks() {
+		all = append(all, lack.Why)
 	}
 	return all
 }

@@ -1,12 +1,14 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/weighstone/weighstone"
+	"github.com/weighstone/weighstone/cgi"
 )
 
 // A Host is what the exchanges of a gateway have in common.
@@ -29,6 +31,17 @@ func NewHost(kind string, log *slog.Logger, site func() *weighstone.Site) *Host 
 		b := make([]byte, 0, 4<<10)
 		return &b
 	}}}
+}
+
+// complain logs what became of a reply. What the client has brought about
+// itself, by a body that breaks off or by leaving, is no fault of a program's,
+// and anybody could fill the log with it.
+func (h *Host) complain(what string, err error, args ...any) {
+	level := slog.LevelError
+	if cgi.OfBody(err) || errors.Is(err, ErrGone) {
+		level = slog.LevelDebug
+	}
+	h.Log.Log(context.Background(), level, h.Kind+what, args...)
 }
 
 const (

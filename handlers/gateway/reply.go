@@ -183,7 +183,7 @@ func statusFor(err error) int {
 func (r *Reply) abandon(x *weighstone.Exchange, err error) {
 	r.out.Kill(ErrClosed)
 	r.out.End()
-	r.host.Log.Error(r.host.Kind+" reply is no good", "script", r.script, "err", err, "exit", r.out.Status())
+	r.host.complain(" reply is no good", err, "script", r.script, "err", err, "exit", r.out.Status())
 	x.Fail(statusFor(err))
 	if x.Out.Status == http.StatusServiceUnavailable {
 		x.AddField("Retry-After", "1")

@@ -44,7 +44,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	if err != io.EOF {
 		h := s.reply.host
 		err = fmt.Errorf("%s reply: %w", h.Kind, err)
-		h.Log.Error(h.Kind+" reply breaks off", "script", s.reply.script, "err", err)
+		h.complain(" reply breaks off", err, "script", s.reply.script, "err", err)
 	}
 	return n, err
 }

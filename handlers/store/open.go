@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,33 @@ func (h *Handler) open() (*reader, error) {
 	h.why = nil
 	h.ready.Store(r)
 	return r, nil
+}
+
+// magic begins every database of SQLite (sqlite.org/fileformat.html, 1.3.1).
+const magic = "SQLite format 3\x00"
+
+// Check says at once, without opening it, that a file can't be a database. One
+// that is not there or is empty can become one.
+func Check(file string) error {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer f.Close()
+	begin := make([]byte, len(magic))
+	n, err := io.ReadFull(f, begin)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("open database: %w", err)
+	case string(begin[:n]) != magic:
+		return fmt.Errorf("open database: %s is no database of SQLite", file)
+	}
+	return nil
 }
 
 // prepare sees to it that the database holds what it must, and opens it.

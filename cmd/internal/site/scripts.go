@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/handlers/gateway/cgi"
 	"github.com/weighstone/weighstone/handlers/gateway/upstream"
 )
@@ -47,63 +46,26 @@ func (i *Interpreters) Find() error {
 type Interpreter struct {
 	Program string
 	Package string // of Debian, which brings it
-	path    string
-	routes  []string
-	wanted  bool
+	Routes  []string
+	Dir     string // of the scripts, below bin
+	path    string // empty for not here
+	wanted  bool   // the scripts are here
 }
 
-// List returns the interpreters that are needed.
+// List returns the interpreters that there are routes for.
 func (i Interpreters) List() []Interpreter {
 	return []Interpreter{
-		{"php-cgi", "php-cgi", i.PHPPath, []string{"/hello.php", "/phpinfo.php"}, i.PHPDir != ""},
-		{"perl", "perl", i.PerlPath, []string{"/hello.pl", "/perl/"}, i.PerlDir != "" && i.PerlHost != ""},
+		{"php-cgi", "php-cgi", []string{"/hello.php", "/phpinfo.php"}, "php", i.PHPPath, i.PHPDir != ""},
+		{"perl", "perl", []string{"/hello.pl", "/perl/"}, "perl", i.PerlPath, i.PerlDir != "" && i.PerlHost != ""},
 	}
 }
-
-// Missing says in a sentence what can't be answered for want of the
-// interpreter; it returns "" if that is here.
-func (i Interpreter) Missing() string {
-	if !i.wanted || i.path != "" {
-		return ""
-	}
-	return fmt.Sprintf("%s and %s need %s, which is not here: the Debian package %s brings it", i.routes[0], i.routes[1], i.Program, i.Package)
-}
-
-// unavailable answers for an interpreter that is missing.
-type unavailable struct {
-	patterns []string
-	sentence []byte
-}
-
-// Routes returns the routes of the scripts.
-func (u *unavailable) Routes() []weighstone.Route {
-	var all []weighstone.Route
-	for _, p := range u.patterns {
-		all = append(all, weighstone.Route{Pattern: p, Methods: weighstone.GET | weighstone.HEAD | weighstone.POST, Handler: u})
-	}
-	return all
-}
-
-// Serve answers 503 and why.
-func (u *unavailable) Serve(x *weighstone.Exchange) {
-	x.Out.Status = 503
-	x.Scratch = append(append(x.Scratch[:0], u.sentence...), ".\n"...)
-	x.SendScratch("text/plain; charset=utf-8")
-}
-
-// Close does nothing.
-func (u *unavailable) Close() error { return nil }
 
 // openInterpreters makes the gateways to the scripts.
 func (c *Content) openInterpreters(i Interpreters, o upstream.Options) error {
 	for n, open := range []func(path string, i Interpreters, o upstream.Options) error{c.openPHP, c.openPerl} {
 		it := i.List()[n]
-		if !it.wanted {
-			continue
-		}
-		if it.path == "" {
-			c.gateways = append(c.gateways, &unavailable{it.routes, []byte(it.Missing())})
-			continue
+		if !it.wanted || it.path == "" {
+			continue // a Lack answers
 		}
 		if err := open(it.path, i, o); err != nil {
 			return err

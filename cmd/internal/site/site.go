@@ -26,7 +26,6 @@ type Config struct {
 	CGIBin      string        // one whose programs come first, or empty
 	Programs    string        // directory of the built-in programs, or empty
 	Helper      string        // address of what starts programs at HelperPrefix, or empty
-	NoHelper    string        // why there is none: a sentence without its full stop
 	Apps        Apps          // through FastCGI and SCGI
 	CGITimeout  time.Duration // life of a program, and of a request to an application
 	Memory      int64         // the largest file kept in memory, as static.Options has it
@@ -121,12 +120,10 @@ func New(c Config, report func() status.Report, log *slog.Logger, parts ...Part)
 // openGateways makes the gateways to programs and applications.
 func (c *Content) openGateways(config Config, root string, log *slog.Logger) error {
 	site := func() *weighstone.Site { return c.Site }
-	if err := c.add(cgi.New(cgi.Options{
-		Dirs: present(config.CGIBin, config.Programs), Root: root, Timeout: config.CGITimeout, Log: log, Site: site,
-	})); err != nil {
-		return err
+	for _, lack := range config.Lacks() {
+		c.gateways = append(c.gateways, unavailable{lack})
 	}
-	if err := c.openHelper(config, root, log, site); err != nil {
+	if err := c.openCGI(config, root, log, site); err != nil {
 		return err
 	}
 	return c.openApps(config.Apps, upstream.Options{Root: root, Timeout: config.CGITimeout, Log: log, Site: site, Crashed: config.Crashed})
@@ -135,16 +132,19 @@ func (c *Content) openGateways(config Config, root string, log *slog.Logger) err
 // HelperPrefix is below which the CGI programs are started by the helper.
 const HelperPrefix = "/cgi-helper/"
 
-// openHelper makes the gateway to the CGI programs that the helper starts.
-func (c *Content) openHelper(config Config, root string, log *slog.Logger, site func() *weighstone.Site) error {
-	if config.Helper == "" {
-		c.gateways = append(c.gateways, &unavailable{[]string{HelperPrefix}, []byte(config.NoHelper)})
-		return nil
+// openCGI makes the gateways to CGI programs, of which there are two: one has
+// them started by the helper.
+func (c *Content) openCGI(config Config, root string, log *slog.Logger, site func() *weighstone.Site) error {
+	dirs := present(config.CGIBin, config.Programs)
+	if len(dirs) == 0 {
+		return nil // a Lack answers
 	}
-	return c.add(cgi.New(cgi.Options{
-		Prefix: HelperPrefix, Starter: helper.NewClient(config.Helper),
-		Dirs: present(config.CGIBin, config.Programs), Root: root, Timeout: config.CGITimeout, Log: log, Site: site,
-	}))
+	o := cgi.Options{Dirs: dirs, Root: root, Timeout: config.CGITimeout, Log: log, Site: site}
+	if err := c.add(cgi.New(o)); err != nil || config.Helper == "" {
+		return err
+	}
+	o.Prefix, o.Starter = HelperPrefix, helper.NewClient(config.Helper)
+	return c.add(cgi.New(o))
 }
 
 // assemble makes the site of all there is.

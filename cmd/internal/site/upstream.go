@@ -35,8 +35,11 @@ func (c *Content) openApps(a Apps, o upstream.Options) error {
 		protocol upstream.Protocol
 		prefix   string
 	}{{upstream.FastCGI, "/fcgi-bin/"}, {upstream.SCGI, "/scgi-bin/"}} {
+		if a.Programs == "" {
+			break // a Lack answers
+		}
 		o.Protocol = p.protocol
-		if err := c.add(upstream.NewPrograms(o, p.prefix, present(a.Programs)...)); err != nil {
+		if err := c.add(upstream.NewPrograms(o, p.prefix, a.Programs)); err != nil {
 			return err
 		}
 	}

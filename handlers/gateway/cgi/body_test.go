@@ -123,6 +123,9 @@ func TestBrokenBody(t *testing.T) {
 			t.Errorf("%v, length %d: status %d, close %v; want %d", c.err, c.length, a.status, a.close, c.status)
 		}
 	}
+	if log := h.log.String(); log != "" {
+		t.Errorf("what clients did wrong fills the log: %s", log)
+	}
 }
 
 // TestBrokenBodyBreaksStream: so it is when the reply has begun.
