@@ -18,17 +18,7 @@ import (
 // does, and each row is there.
 func TestPeers(t *testing.T) {
 	names := []string{"nginx", "lighttpd"}
-	for _, name := range names {
-		peer, err := subject.FindPeer(name)
-		if err == nil {
-			_, err = peer.Here()
-		}
-		if err != nil && (os.Getenv("CI") == "true" || !errors.Is(err, subject.ErrMissing)) {
-			t.Fatal(err)
-		} else if err != nil {
-			t.Skip(err)
-		}
-	}
+	needPeers(t, names...)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	doc, err := experiment.Run(ctx, "peers", experiment.Options{
@@ -65,5 +55,52 @@ func TestPeers(t *testing.T) {
 	}
 	if !slices.ContainsFunc(doc.Unequal["nginx"], func(s string) bool { return strings.Contains(s, "fcgiwrap") }) {
 		t.Errorf("that nginx has no CGI is not said: %q", doc.Unequal["nginx"])
+	}
+}
+
+// needPeers skips a test where a real server is not installed.
+func needPeers(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		peer, err := subject.FindPeer(name)
+		if err == nil {
+			_, err = peer.Here()
+		}
+		if err != nil && (os.Getenv("CI") == "true" || !errors.Is(err, subject.ErrMissing)) {
+			t.Fatal(err)
+		} else if err != nil {
+			t.Skip(err)
+		}
+	}
+}
+
+// TestGatewayBeside makes the comparison of gateways at a tiny size: both servers
+// ask the same programs on kept connections, whose CPU time is not theirs.
+func TestGatewayBeside(t *testing.T) {
+	needPeers(t, "nginx")
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	doc, err := experiment.Run(ctx, "fcgi-gateway", experiment.Options{
+		Tiny: true, Binary: built.program, Fixtures: built.fixtures, FloorDir: t.TempDir(), Seed: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range doc.Cells {
+		if c.Verdict == bench.RepliesWrong || len(c.Runs) != 1 || c.Runs[0].ServerCPUMicros == nil || *c.Runs[0].ServerCPUMicros <= 0 {
+			t.Errorf("%s: %s %q, runs %+v", c.Name, c.Verdict, c.Reasons, c.Runs)
+		}
+	}
+	var compared []string
+	for _, c := range doc.Comparisons {
+		compared = append(compared, c.Name)
+	}
+	for _, want := range []string{"epoll to nginx, 8 active", "epoll to nginx, 32 active"} {
+		if !slices.Contains(compared, want) {
+			t.Errorf("%q is not compared: %q", want, compared)
+		}
+	}
+	if !strings.Contains(doc.Environment.Facts["nginx.application.constant"], "64 x ") {
+		t.Errorf("facts: %q", doc.Environment.Facts)
 	}
 }

@@ -36,7 +36,7 @@ func (e *Experiment) TakesPeers() bool { return e.peers || e.study != nil }
 // List returns all experiments in the order in which to show them: questions of
 // our own, then the studies that are repeated.
 func List() []Experiment {
-	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), connections(), cgiFloor(), cgiHelper(), card(), mechanisms(), filesVsDB(), peers()}
+	all := []Experiment{apiVsCGI(), epollVsPoll(), floor(), connections(), cgiFloor(), cgiHelper(), fcgiGateway(), card(), mechanisms(), filesVsDB(), peers()}
 	for _, s := range study.List() {
 		all = append(all, repeated(s))
 	}

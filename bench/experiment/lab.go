@@ -196,7 +196,7 @@ func (l *lab) local(r subject.Recipe) (subject.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.note(subject.New(r, subject.Options{Spawner: l.spawner, CPUs: l.serverCPUs, Probe: probe})), nil
+	return l.note(subject.New(r, subject.Options{Spawner: l.spawner, CPUs: l.serverCPUs, AppCPUs: l.clientCPUs, Probe: probe})), nil
 }
 
 // variant makes a subject of one of our servers.

@@ -17,13 +17,17 @@ const appBacklog = 4096
 // Those that were started are returned also with an error.
 func (l *Local) startApps(dir string) (all []*proc.Process, err error) {
 	for _, a := range l.recipe.Apps {
+		cpus := l.options.CPUs
+		if a.Apart {
+			cpus = l.options.AppCPUs
+		}
 		socket, err := listenUnix(a.socket(dir))
 		if err != nil {
 			return all, fmt.Errorf("application %s: %w", a.Name, err)
 		}
 		for range a.processes() {
 			p, err := l.options.Spawner.Start(proc.Command{
-				Path: a.Path, Args: a.Args, Env: a.Env, CPUs: l.options.CPUs, Stdin: socket, Unprivileged: l.recipe.Unprivileged,
+				Path: a.Path, Args: a.Args, Env: a.Env, CPUs: cpus, Stdin: socket, Unprivileged: l.recipe.Unprivileged,
 			})
 			if err != nil {
 				socket.Close()
@@ -34,6 +38,18 @@ func (l *Local) startApps(dir string) (all []*proc.Process, err error) {
 		socket.Close()
 	}
 	return all, nil
+}
+
+// apart says whether the i-th process of the applications is of one that is
+// apart.
+func (l *Local) apart(i int) bool {
+	for _, a := range l.recipe.Apps {
+		if i < a.processes() {
+			return a.Apart
+		}
+		i -= a.processes()
+	}
+	return false
 }
 
 // listenUnix returns a blocking listening socket: programs accept on it without

@@ -207,7 +207,10 @@ func (l *Local) Usage() (proc.Usage, error) {
 		return proc.Usage{}, ErrUncounted
 	}
 	sum, err := p.Usage()
-	for _, a := range apps {
+	for i, a := range apps {
+		if l.apart(i) {
+			continue
+		}
 		u, aerr := a.Usage()
 		sum.Add(u)
 		err = errors.Join(err, aerr)

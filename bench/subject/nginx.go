@@ -26,7 +26,9 @@ func nginx(_ string, s Setup) (Recipe, error) {
 	}
 	if s.CGI != "" || len(s.hosted()) > 0 {
 		r.Modules = append(r.Modules, "ngx_http_fastcgi")
-		r.Unequal = append(r.Unequal, perRequest("nginx"))
+		if s.perRequest() {
+			r.Unequal = append(r.Unequal, perRequest("nginx"))
+		}
 	}
 	r.Config = func(port int, dir string) string { return nginxConfig(s, port, dir) }
 	return r, nil
@@ -46,8 +48,11 @@ func nginxConfig(s Setup, port int, dir string) string {
 		log = s.AccessLog + " common"
 	}
 	var places strings.Builder
-	place := func(match, socket, script string) {
-		fmt.Fprintf(&places, "\t\tlocation %s {\n\t\t\tfastcgi_pass unix:%s;\n", match, socket)
+	place := func(match, at, script string, more ...string) {
+		fmt.Fprintf(&places, "\t\tlocation %s {\n\t\t\tfastcgi_pass %s;\n", match, at)
+		for _, directive := range more {
+			fmt.Fprintf(&places, "\t\t\t%s;\n", directive)
+		}
 		for _, p := range nginxParams() {
 			fmt.Fprintf(&places, "\t\t\tfastcgi_param %s %s;\n", p[0], p[1])
 		}
@@ -57,13 +62,19 @@ func nginxConfig(s Setup, port int, dir string) string {
 		places.WriteString("\t\t}\n")
 	}
 	if s.CGI != "" {
-		place("~ ^/cgi-bin/(?<program>[^/]+)$", App{Name: "fcgiwrap"}.socket(dir), s.CGI+"/$program")
+		place("~ ^/cgi-bin/(?<program>[^/]+)$", "unix:"+App{Name: "fcgiwrap"}.socket(dir), s.CGI+"/$program")
 	}
+	var kept strings.Builder // upstreams with kept connections
 	for _, a := range s.Apps {
-		place("= "+a.URL, a.socket(dir), "")
+		if !a.Apart {
+			place("= "+a.URL, "unix:"+a.socket(dir), "")
+			continue
+		}
+		fmt.Fprintf(&kept, "\tupstream %s { server unix:%s; keepalive %d; keepalive_requests 1000000000; }\n", a.Name, a.socket(dir), a.processes())
+		place("= "+a.URL, a.Name, "", "fastcgi_keep_conn on")
 	}
 	for _, x := range s.Scripts {
-		place("~ ^/[^/]+\\"+x.Suffix+"$", x.Host.socket(dir), x.Dir+"$uri")
+		place("~ ^/[^/]+\\"+x.Suffix+"$", "unix:"+x.Host.socket(dir), x.Dir+"$uri")
 	}
 	return fmt.Sprintf(`daemon off;
 master_process %[4]s;
@@ -88,12 +99,12 @@ http {
 	fastcgi_temp_path %[2]s/fastcgi;
 	uwsgi_temp_path %[2]s/uwsgi;
 	scgi_temp_path %[2]s/scgi;
-	server {
+%[9]s	server {
 		listen 127.0.0.1:%[1]d backlog=4096;
 		root %[3]s;
 %[8]s	}
 }
-`, port, dir, s.Root, master, s.Workers, log, user, places.String())
+`, port, dir, s.Root, master, s.Workers, log, user, places.String(), kept.String())
 }
 
 // nginxParams are the variables of CGI as nginx's own file fastcgi_params has

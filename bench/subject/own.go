@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 )
@@ -22,6 +23,20 @@ func Weighstone(binary, variant string, flags ...string) Recipe {
 		Announces: true,
 		Version:   Digest(binary),
 	}
+}
+
+// WeighstoneAsking is the recipe for one of our servers that asks an application
+// that is apart, at its path.
+func WeighstoneAsking(app App, binary, variant string, flags ...string) Recipe {
+	r := Weighstone(binary, variant, flags...)
+	plain := r.Args
+	r.Config = func(int, string) string { return "" } // for a directory, where the socket is
+	r.Args = func(port int, config string) []string {
+		prefix := path.Dir(app.URL) + "/"
+		return append(plain(port, config), "--fastcgi", prefix+"=unix:"+app.socket(filepath.Dir(config)), "--fcgi-connections", strconv.Itoa(app.processes()))
+	}
+	r.Apps = []App{app}
+	return r
 }
 
 // Floor is the recipe for one of the floor programs, which answer everything

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +56,11 @@ type App struct {
 	// Processes is how many there are, each with one request at a time;
 	// 0 means 4, which is what ours start.
 	Processes int
+	// Apart has the processes run on cores of their own
+	// ([Options.AppCPUs]), and what they use count as nobody's: for weighing
+	// what asking them costs. There must be one for each connection, since the
+	// server is to keep those.
+	Apart bool
 }
 
 // String is the application as facts have it.
@@ -125,6 +131,11 @@ func (s *Setup) refuse(server, forApps string) error {
 		return unable(server, forApps)
 	}
 	return nil
+}
+
+// perRequest says whether connections to applications can't be kept.
+func (s *Setup) perRequest() bool {
+	return s.CGI != "" || slices.ContainsFunc(s.hosted(), func(a App) bool { return !a.Apart })
 }
 
 // perRequest is what real servers have in common: many processes at one socket

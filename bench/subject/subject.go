@@ -61,5 +61,6 @@ type Probe struct {
 type Options struct {
 	Spawner *proc.Spawner
 	CPUs    []int // the cores it and its children may run on; empty for all
+	AppCPUs []int // those that applications apart may run on; empty for all
 	Probe   Probe
 }

@@ -29,7 +29,7 @@ type benchRunCmd struct {
 	Quick    bool     `help:"Fewer and shorter runs."`
 	Out      string   `placeholder:"DIR" help:"Write each result as DIR/NAME.json too, and of a study report.html, report.md and result.json."`
 	Variants []string `placeholder:"A,B" help:"These servers of ours instead of the experiment's choice, or beside those of a study."`
-	Subject  []string `sep:"none" placeholder:"NAME[=URL]" help:"A server that runs already, beside ours; or by its name alone a real one (see weighstone peers), beside those of a study, or instead of all that floor, connections and peers have."`
+	Subject  []string `sep:"none" placeholder:"NAME[=URL]" help:"A server that runs already, beside ours; or by its name alone a real one (see weighstone peers), beside those of a study, or instead of all that floor, connections, fcgi-gateway and peers have."`
 	Output   string   `short:"o" enum:"text,json,csv,html,gobench,webstone" default:"text" help:"text, json, csv, html, gobench (for benchstat) or webstone."`
 	LinkMbit float64  `placeholder:"N" help:"The speed of the network, to say what share of it was used."`
 	Fixtures string   `placeholder:"DIR" help:"The content; by default in the user's cache."`

@@ -65,7 +65,7 @@ func (c *benchRunCmd) checkPeer(name string) error {
 	}
 	for _, e := range c.Names {
 		if found, err := experiment.Find(e); err == nil && !found.TakesPeers() {
-			return usagef("--subject %s: real servers are started beside those of a study, in floor, connections and peers; beside %s goes NAME=URL", name, e)
+			return usagef("--subject %s: real servers are started beside those of a study, in floor, connections, fcgi-gateway and peers; beside %s goes NAME=URL", name, e)
 		}
 	}
 	return nil
