@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/subject"
 )
 
 // Run makes the experiment of a name. It returns a document whenever anything
@@ -155,7 +156,22 @@ func (s *session) cost() (sum time.Duration) {
 	for c := range s.design.pilots() {
 		sum += c.pilotCost()
 	}
-	return sum
+	return sum + time.Duration(s.design.runs*s.design.realServers())*startTook
+}
+
+// startTook is what a real server takes to start and stop, about, which it does
+// in each round: 0.6 s an interpreter, 0.1 s a small program.
+const startTook = 400 * time.Millisecond
+
+// realServers counts those that are started here.
+func (d *design) realServers() int {
+	seen := map[subject.Subject]bool{}
+	for _, c := range d.cells() {
+		if local, ok := c.subject.(*subject.Local); ok && local.Real() {
+			seen[local] = true
+		}
+	}
+	return len(seen)
 }
 
 func (s *session) round(ctx context.Context, round int) error {

@@ -47,7 +47,7 @@ func (r *Result) pages() (n uint64) {
 // there are enough samples, and its maximum.
 func spectrum(t *tally.Times) []bench.Point {
 	points := []bench.Point{}
-	for _, q := range [...]float64{.01, .05, .1, .2, .3, .4, .5, .6, .7, .75, .8, .85, .9, .925, .95, .97, .98, .99,
+	for _, q := range [...]float64{.01, .05, .1, .2, .3, .4, .5, .6, .66, .7, .75, .8, .85, .9, .925, .95, .97, .98, .99,
 		.995, .998, .999, .9995, .9998, .9999, .99995, .99998, .99999} {
 		if v, ok := t.Quantile(q); ok {
 			points = append(points, bench.Point{Q: q, MS: float64(v) / 1e6})

@@ -47,7 +47,10 @@ func drawStudy(s *study.Study, d *bench.Document, c *study.Chart) (template.HTML
 	var legend []legendEntry
 	curve := false
 	for i, of := range c.Series {
-		server := s.Server(of.Server)
+		server, load := s.Server(of.Server), ""
+		if shared(c.Series, of.Server) { // by several series, which their loads tell apart
+			load = ", " + s.Load(of.Load).Label
+		}
 		measured, published := chart.Line{Series: 2 * i}, chart.Line{Series: 2*i + 1}
 		for _, clients := range s.Clients(d, of) {
 			at := study.Point{Server: of.Server, Load: of.Load, Clients: clients}
@@ -62,7 +65,7 @@ func drawStudy(s *study.Study, d *bench.Document, c *study.Chart) (template.HTML
 		for _, l := range []struct {
 			line  chart.Line
 			label string
-		}{{measured, server.Label() + ", measured"}, {published, server.Published + ", published"}} {
+		}{{measured, server.Label() + load + ", measured"}, {published, server.Published + load + ", published"}} {
 			if len(l.line.Points) == 0 {
 				continue
 			}
@@ -75,6 +78,17 @@ func drawStudy(s *study.Study, d *bench.Document, c *study.Chart) (template.HTML
 		return "", nil
 	}
 	return out.SVG(), legend
+}
+
+// shared says whether several series are of a server.
+func shared(all []study.Series, server string) bool {
+	n := 0
+	for _, of := range all {
+		if of.Server == server {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func pointOf(clients int, m *bench.Metric) chart.Point {

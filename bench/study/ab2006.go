@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -109,7 +110,10 @@ func tables2006() []Table {
 			name, unit := m.Words()
 			c := Column{Label: name + ", " + unit, Load: load, Metric: m, Digits: digits[m]}
 			if _, isWord := words()[m]; !isWord || m == Longest {
-				c.Label, c.Digits = string(m), 2
+				c.Label, c.Digits = strings.TrimSuffix(strings.TrimPrefix(string(m), "p"), "_ms")+" %", 2
+				if m == Longest {
+					c.Label = "100 % (the longest)"
+				}
 				percentiles.Columns = append(percentiles.Columns, c)
 			} else {
 				figures.Columns = append(figures.Columns, c)

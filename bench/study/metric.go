@@ -1,9 +1,10 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/weighstone/weighstone/bench"
 )
@@ -99,10 +100,18 @@ func (m Metric) of(r *bench.Run, clients int) *float64 {
 	return m.percentile(r)
 }
 
+// percent is the 95 of a metric such as "p95_ms".
+func (m Metric) percent() (float64, bool) {
+	text, begins := strings.CutPrefix(string(m), "p")
+	text, ends := strings.CutSuffix(text, "_ms")
+	p, err := strconv.ParseFloat(text, 64)
+	return p, begins && ends && err == nil
+}
+
 // percentile is a metric such as "p95_ms".
 func (m Metric) percentile(r *bench.Run) *float64 {
-	var p float64
-	if _, err := fmt.Sscanf(string(m), "p%g_ms", &p); err != nil || r.Client == nil {
+	p, ok := m.percent()
+	if !ok || r.Client == nil {
 		return nil
 	}
 	for _, at := range r.Client.Spectrum {

@@ -350,3 +350,19 @@ func TestBestOfThree(t *testing.T) {
 		t.Errorf("1 to 4 times: %+v", out)
 	}
 }
+
+// TestPercentiles: all that the study of 2006 published are found in a run's
+// distribution.
+func TestPercentiles(t *testing.T) {
+	r := &bench.Run{Client: &bench.Client{Spectrum: []bench.Point{{Q: .5, MS: 2}, {Q: .66, MS: 3}, {Q: .99, MS: 7}, {Q: 1, MS: 9}}}}
+	for m, want := range map[Metric]float64{"p50_ms": 2, "p66_ms": 3, "p99_ms": 7} {
+		if got := m.of(r, 1); got == nil || *got != want {
+			t.Errorf("%s: %v, want %v", m, got, want)
+		}
+	}
+	for _, m := range []Metric{"p75_ms", "pages", "p50", "50_ms"} {
+		if got := m.of(r, 1); got != nil {
+			t.Errorf("%s: %v", m, *got)
+		}
+	}
+}

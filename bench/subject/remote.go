@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -33,9 +34,17 @@ func (r *Remote) Name() string { return r.name }
 // Start implements [Subject]: it only makes the probe.
 func (r *Remote) Start(ctx context.Context) (string, error) {
 	if err := r.probe.once(ctx, r.base); err != nil {
-		return "", fmt.Errorf("subject %s: %w", r.name, err)
+		return "", fmt.Errorf("subject %s: %w\nto do: %s", r.name, err, r.advice(err))
 	}
 	return r.base, nil
+}
+
+// advice says what to do about a probe that failed.
+func (r *Remote) advice(err error) string {
+	if errors.Is(err, ErrWrongBytes) {
+		return fmt.Sprintf("have it serve the files of \"weighstone fixtures write DIR\" at /, and see with \"curl -i %s%s\" what it answers", r.base, r.probe.Path)
+	}
+	return fmt.Sprintf("see with \"curl -i %s%s\" whether it runs there and serves the files of \"weighstone fixtures write DIR\"", r.base, r.probe.Path)
 }
 
 // Usage implements [Subject]; it always fails with [ErrNotHere].

@@ -223,8 +223,8 @@ func TestRemote(t *testing.T) {
 	if err := local.Stop(within(t, 5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Start(within(t, 5*time.Second)); err == nil {
-		t.Error("a server that is down is ready")
+	if _, err := r.Start(within(t, 5*time.Second)); err == nil || !strings.Contains(err.Error(), "to do:") {
+		t.Errorf("a server that is down: %v", err)
 	}
 	for _, bad := range []string{"https://127.0.0.1:1", "127.0.0.1:80", "http://h/path", "http://", "http://h?x"} {
 		if _, err := NewRemote("bad", bad, probe); err == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // yawsCode is where Debian has the server's modules.
@@ -28,6 +29,8 @@ func yaws(_ string, s Setup) (Recipe, error) {
 		},
 		Config:  func(port int, dir string) string { return yawsConfig(s, port, dir) },
 		Prepare: func(port int, dir string) error { return yawsFiles(s, port, dir) },
+		// On SIGTERM it takes a second to end.
+		StopSignal: syscall.SIGQUIT,
 		// It keeps a control file below the home directory.
 		Env:     func(dir string) []string { return []string{"HOME=" + dir} },
 		Modules: []string{"yaws_server"},

@@ -69,7 +69,7 @@ func (c *benchRunCmd) Run(s *streams) error {
 		}
 		if err != nil { // which is no reason to lose the others
 			index.lost(name, err)
-			broken = append(broken, fmt.Errorf("%s: %w", name, err))
+			broken = append(broken, err)
 		}
 	}
 	if err := errors.Join(append(broken, out.end(), index.write())...); err != nil {
