@@ -158,6 +158,11 @@ docs-calls: build ## trace one request on each variant anew (needs strace), then
 	$(GO) run ./cmd/weighstone-docs capture $(VARIANTS)
 	$(GO) run ./cmd/weighstone-docs write
 
+.PHONY: docs-studies
+docs-studies: ## keep the results of make reproduce as the studies' example runs, then fill the pages
+	$(GO) run ./cmd/weighstone-docs take out/reproduce/*/result.json
+	$(GO) run ./cmd/weighstone-docs write
+
 .PHONY: soak
 soak: $(TESTED) ## run the long tests too: more restarts, longer loads, more fuzzing
 	WEIGHSTONE_SOAK=1 $(GO) test -count=1 -timeout 60m ./...

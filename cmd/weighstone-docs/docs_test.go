@@ -91,6 +91,11 @@ func TestFigures(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	of := *d
+	of.Study = &bench.Study{}
+	if got := figures([]*bench.Document{&of}, "epoll"); !strings.Contains(got, "Not yet measured") {
+		t.Errorf("a study's cells are shown as the variant's: %s", got)
+	}
 	if got := figures([]*bench.Document{d}, "poll"); !strings.Contains(got, "Not yet measured") {
 		t.Errorf("poll: %s", got)
 	}
@@ -102,7 +107,7 @@ func TestExampleRun(t *testing.T) {
 	yes, dir := true, t.TempDir()
 	d := &bench.Document{
 		Schema: bench.Schema, Name: "ab-2006", Command: []string{"weighstone", "bench", "ab-2006"}, Verdict: bench.Valid,
-		Environment: bench.Environment{CPU: "A processor", Cores: 2, Kernel: "6.18", Facts: map[string]string{"date": "2026-12-01"}},
+		Environment: bench.Environment{CPU: "A processor", Cores: 2, Kernel: "Linux 6.18", Facts: map[string]string{"date": "2026-12-01"}},
 		Cells:       []bench.Cell{{Name: "a", Runs: []bench.Run{{Requests: 1}}}},
 		Study: &bench.Study{Name: "ab-2006", Summary: []string{"It was claimed."}, Conclusions: []bench.Conclusion{
 			{Text: "an event loop is ahead", Holds: &yes, Want: "at least 1", Value: bench.Number(1.5), Lo: bench.Number(1.4), Hi: bench.Number(1.6), N: 6, Margin: "a factor of 1.4"},

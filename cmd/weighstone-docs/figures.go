@@ -9,11 +9,15 @@ import (
 )
 
 // figures are the tables of a variant's cells, from the first result that has
-// any.
+// any. In a study a variant stands for another server, with flags of its own, so
+// that its cells there are none of these.
 func figures(results []*bench.Document, variant string) string {
 	for _, d := range results {
+		if d.Study != nil {
+			continue
+		}
 		if rows := cells(d, variant); rows != "" {
-			return fmt.Sprintf("`%s` on %s, %d cores, Linux %s; medians, in brackets their 95 %% intervals; the verdict of the whole is %s.\n\n",
+			return fmt.Sprintf("`%s` on %s, %d cores, %s; medians, in brackets their 95 %% intervals; the verdict of the whole is %s.\n\n",
 				strings.Join(d.Command, " "), d.Environment.CPU, d.Environment.Cores, d.Environment.Kernel, d.Verdict) +
 				rows + ratios(d, variant)
 		}

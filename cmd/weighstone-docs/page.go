@@ -77,7 +77,7 @@ func exampleRun(results []*bench.Document, name string) (string, error) {
 		}
 		var b strings.Builder
 		e := &d.Environment
-		fmt.Fprintf(&b, "`%s`, %s, on %s, %d cores, Linux %s; the verdict of the runs is %s.\n\n",
+		fmt.Fprintf(&b, "`%s`, %s, on %s, %d cores, %s; the verdict of the runs is %s.\n\n",
 			strings.Join(d.Command, " "), cmp.Or(e.Facts["date"], "at no known date"), e.CPU, e.Cores, e.Kernel, d.Verdict)
 		err := report.Conclusions(&b, d)
 		return b.String(), err
