@@ -55,6 +55,12 @@ type Config struct {
 	// keeps the connection open meanwhile. 0: no such line. In a closed loop only.
 	LineRate int
 
+	// Delay is how far away the server is thought to be, there and back: a client
+	// acts on each reply so much later, and on one that came by a connection of
+	// its own, which had to be made, as much again. Samples are without it. In a
+	// closed loop only.
+	Delay time.Duration
+
 	// Arrival is how requests come; a closed loop by default. A ramp begins
 	// after the warm-up.
 	Arrival pace.Arrival
@@ -146,12 +152,14 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Plan == nil || len(c.Plan.Classes()) == 0:
 		return c, errors.New("load: no plan")
-	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.ConnectAhead < 0 || c.ReadRate < 0 || c.LineRate < 0 || c.HashEvery < 0 || c.Workers < 0:
+	case c.Clients < 0 || c.Duration < 0 || c.Warmup < 0 || c.PerConn < 0 || c.Pipeline < 0 || c.Idle < 0 || c.Timeout < 0 || c.ConnectAhead < 0 || c.ReadRate < 0 || c.LineRate < 0 || c.Delay < 0 || c.HashEvery < 0 || c.Workers < 0:
 		return c, errors.New("load: a number is negative")
 	case c.Pipeline > 1 && c.Pipeline > maxUnderWay/c.Clients:
 		return c, fmt.Errorf("load: %d clients with %d requests under way each are too many, expected up to %d in all", c.Clients, c.Pipeline, maxUnderWay)
 	case c.LineRate > 0 && (c.Arrival.Open() || c.Pipeline > 1):
 		return c, errors.New("load: a line rate is for a closed loop without pipelining")
+	case c.Delay > 0 && (c.Arrival.Open() || c.Pipeline > 1):
+		return c, errors.New("load: a delay is for a closed loop without pipelining")
 	case c.Requests > 0 && c.Requests < uint64(c.Clients):
 		return c, fmt.Errorf("load: %d requests are fewer than %d clients", c.Requests, c.Clients)
 	}

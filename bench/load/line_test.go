@@ -106,6 +106,37 @@ func TestLineRate(t *testing.T) {
 	}
 }
 
+// TestDelay: a client acts on a reply exactly the delay later, and on one by a
+// new connection two of them. The samples do not have it.
+func TestDelay(t *testing.T) {
+	const delay = 30 * time.Millisecond
+	body := "hello"
+	url := serveScript(t, always(typed(body), true)).url
+	for _, clients := range []int{1, 50} {
+		p := newWatched(clients, body)
+		runs(t, url, Config{Plan: p, Clients: clients, Requests: uint64(10 * clients), Keepalive: true, CloseFirst: true, Delay: delay, Workers: 1})
+		kept, fresh := 0, 0
+		for _, c := range p.clients {
+			for i := 1; i < len(c.samples); i++ {
+				last := &c.samples[i-1]
+				want := delay
+				if last.Connected > 0 {
+					want = 2 * delay
+					fresh++
+				} else {
+					kept++
+				}
+				if got := c.samples[i].Due - last.Ended(); got != want {
+					t.Errorf("asked again %v after the reply, want %v", got, want)
+				}
+			}
+		}
+		if kept == 0 || fresh == 0 {
+			t.Errorf("%d replies by kept connections, %d by new ones", kept, fresh)
+		}
+	}
+}
+
 // TestMemoryOfAClient: what a client costs here, beside its socket and its
 // script.
 func TestMemoryOfAClient(t *testing.T) {

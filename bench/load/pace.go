@@ -30,12 +30,23 @@ func (w *worker) free(c *client, done time.Duration, scheduled bool) {
 }
 
 // crossed is when the complete reply to x could have crossed the client's line:
-// now, if there is none or it was slow itself.
+// now, if there is none or it was slow itself; and come from as far away as the
+// server is thought to be.
 func (w *worker) crossed(c *client, x *exchange) time.Duration {
-	if w.config.LineRate == 0 {
-		return w.now
+	at := w.now
+	if w.config.LineRate > 0 {
+		at = max(at, x.begun+LineTime(c.reply.bytes, w.config.LineRate))
 	}
-	return max(w.now, x.begun+LineTime(c.reply.bytes, w.config.LineRate))
+	return at + Far(w.config.Delay, x.sample.Connected > 0)
+}
+
+// Far is what a delay there and back adds to an exchange: as much again when a
+// connection was made for it.
+func Far(delay time.Duration, connected bool) time.Duration {
+	if connected {
+		return 2 * delay
+	}
+	return delay
 }
 
 // LineTime is how long so many bytes are on a line of rate bits a second.

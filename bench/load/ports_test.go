@@ -15,7 +15,7 @@ import (
 
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/plan"
-	"golang.org/x/sys/unix"
+	"github.com/weighstone/weighstone/internal/sys"
 )
 
 // portsReport is what a child in a network namespace found.
@@ -98,17 +98,7 @@ func fewPorts() error {
 			return err
 		}
 	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	lo.SetUint16(unix.IFF_UP)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+	return sys.UpLoopback()
 }
 
 // inNamespace runs the child in a network namespace of its own.

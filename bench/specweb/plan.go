@@ -31,6 +31,7 @@ type Plan struct {
 
 	from, until time.Duration // what is due within counts
 	lineRate    int
+	delay       time.Duration
 	conditional float64 // of the static requests
 	since       string  // the date in them
 
@@ -45,7 +46,8 @@ type Draw struct {
 	Tables   *rules.Tables // since the reset
 	Content  *rules.Set
 	Clients  int
-	LineRate int // bits a second, 0 for none
+	LineRate int           // bits a second, 0 for none
+	Delay    time.Duration // there and back, as load.Config has it
 	// Conditional is the share of static requests, from 0 to 1, that ask whether
 	// the file has changed, and are to be answered 304.
 	Conditional float64
@@ -59,7 +61,7 @@ func NewPlan(d Draw) *Plan {
 		seed: d.Seed, set: d.Content, tables: d.Tables, users: d.Tables.Users(),
 		operation: plan.NewDrawer(rules.OperationWeights()), class: plan.NewDrawer(rules.ClassWeights()),
 		file: plan.NewDrawer(rules.FileWeights()), dir: plan.NewDrawer(rules.DirWeights(d.Dirs)),
-		from: d.From, until: d.Until, lineRate: d.LineRate,
+		from: d.From, until: d.Until, lineRate: d.LineRate, delay: d.Delay,
 		conditional: d.Conditional, since: time.Now().UTC().Format(http.TimeFormat),
 	}
 	for i := range d.Clients {

@@ -25,6 +25,13 @@ type Config struct {
 	Duration   time.Duration `json:"duration_ns"` // of an iteration behind its warm-up
 	Iterations int           `json:"iterations"`
 	HTTP10     bool          `json:"http_1_0"`
+	// Delay is how far away the clients are thought to be, there and back; 0 in
+	// 1999, whose networks had their own.
+	Delay time.Duration `json:"delay_ns"`
+	// Netem is the delay that the kernel adds to each packet; 0 for none.
+	Netem time.Duration `json:"netem_ns"`
+	// Mount is the option that the set is mounted with; empty for none.
+	Mount string `json:"mount"`
 	// Conditional is as in a Draw. Arrival is how requests come: a closed loop,
 	// or without a line rate an open one. Neither was there in 1999.
 	Conditional float64      `json:"conditional_share"`
@@ -166,9 +173,9 @@ func (c *Config) iterate(ctx context.Context, n int) (*Iteration, error) {
 	}
 	config := load.Config{
 		URL: c.URL, Clients: c.Connections, Keepalive: true, HTTP10: c.HTTP10,
-		LineRate: c.LineRate, Warmup: c.Warmup, Duration: c.Duration, Timeout: c.Timeout, Workers: c.Workers, CPUs: c.CPUs, Arrival: c.Arrival,
+		LineRate: c.LineRate, Delay: c.Delay, Warmup: c.Warmup, Duration: c.Duration, Timeout: c.Timeout, Workers: c.Workers, CPUs: c.CPUs, Arrival: c.Arrival,
 	}
-	draw := Draw{Seed: c.Seed + uint64(n), Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: c.Connections, LineRate: c.LineRate, From: c.Warmup, Conditional: c.Conditional}
+	draw := Draw{Seed: c.Seed + uint64(n), Dirs: c.Dirs, Tables: tables, Content: c.Content, Clients: c.Connections, LineRate: c.LineRate, Delay: c.Delay, From: c.Warmup, Conditional: c.Conditional}
 	if c.Posts > 0 {
 		config.Warmup, config.Duration, draw.From = 0, 0, 0
 		config.Requests = max(uint64(c.Connections), requestsFor(c.Posts))

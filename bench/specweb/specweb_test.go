@@ -428,3 +428,18 @@ func TestMemoryOfASession(t *testing.T) {
 	runtime.KeepAlive(p)
 	runtime.KeepAlive(asks)
 }
+
+// TestDelayCounts: an exchange takes as long as the way there and back besides,
+// twice when a connection was made for it, and the rate is that much lower.
+func TestDelayCounts(t *testing.T) {
+	p := NewPlan(Draw{Seed: 1, Dirs: 1, Clients: 1, Content: rules.NewSet(1), Tables: rules.NewTables(1, 100, 0), Delay: 90 * time.Millisecond})
+	s := p.sessions[0]
+	s.Done(&bench.Sample{Last: 10 * time.Millisecond, BytesIn: 1000, Status: 200})
+	if s.count.took != 100*time.Millisecond || s.count.bytes != 1000 {
+		t.Errorf("on a kept connection: %v for %v bytes", s.count.took, s.count.bytes)
+	}
+	s.Done(&bench.Sample{Last: 20 * time.Millisecond, Connected: time.Millisecond, BytesIn: 1000, Status: 200})
+	if s.count.took != 300*time.Millisecond || s.count.bytes != 2000 {
+		t.Errorf("with one made anew: %v for %v bytes", s.count.took, s.count.bytes)
+	}
+}

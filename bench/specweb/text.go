@@ -114,6 +114,15 @@ func (c *Config) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nknobs        %d connections, line rate %s, %d directories (%d MB), %d x %s, HTTP/%s, %d users, seed %d\n",
 		c.Connections, line, c.Dirs, c.Dirs*rules.DirBytes/1e6, c.Iterations, length, version, c.Users, c.Seed)
+	if c.Delay > 0 {
+		fmt.Fprintf(b, "             the generator adds %v there and back, which its quantiles leave out\n", c.Delay)
+	}
+	if c.Netem > 0 {
+		fmt.Fprintf(b, "             the kernel adds %v to each packet (netem)\n", c.Netem)
+	}
+	if c.Mount != "" {
+		fmt.Fprintf(b, "             the set is mounted %s\n", c.Mount)
+	}
 	if c.Conditional > 0 {
 		fmt.Fprintf(b, "             %g %% of the static requests ask whether the file has changed\n", 100*c.Conditional)
 	}

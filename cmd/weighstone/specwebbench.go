@@ -33,6 +33,9 @@ type benchSpecwebCmd struct {
 	Fault       string        `placeholder:"MODE:N" help:"Have accel make faults: see serve --help."`
 	Dirs        int           `default:"25" help:"Directories of the set; 0: as many as the rules of 1999 give the load."`
 	LineRate    int           `default:"400000" help:"Of each connection, in bit/s; 0: as fast as replies come."`
+	Delay       time.Duration `placeholder:"TIME" help:"How far away the clients are, there and back: the generator acts on each reply so much later, and on one by a new connection twice as much."`
+	Netem       time.Duration `placeholder:"TIME" help:"Have the kernel delay each packet, in a network of its own with the servers; needs root or user namespaces, tc and a kernel with netem."`
+	Mount       string        `enum:",ro,noatime,atime" default:"" placeholder:"ro|noatime|atime" help:"Serve the set from a mount with this option, in a namespace of its own; needs root or user namespaces. Files in memory are not read again: with --serve-flag=--file-cache=none they are."`
 	Warmup      time.Duration `default:"10s" help:"Before each iteration."`
 	Duration    time.Duration `short:"d" default:"60s" help:"Of an iteration."`
 	Iterations  int           `default:"3" help:"Of each load; all must conform."`
@@ -47,6 +50,7 @@ type benchSpecwebCmd struct {
 	Generator   int           `name:"workers" placeholder:"N" help:"Threads of the load generator."`
 	Fixtures    string        `placeholder:"DIR" help:"The content, to which the set is added if it is not there; by default in the user's cache."`
 	Seed        uint64        `default:"1" help:"Of all draws."`
+	mountedAt   string        // where the set is, to be undone at the end
 	Output      string        `short:"o" enum:"text,json" default:"text" help:"text or json."`
 }
 
@@ -63,12 +67,18 @@ func (c *benchSpecwebCmd) Validate() error {
 	if c.Conditional < 0 || c.Conditional > 1 {
 		return fmt.Errorf("--conditional: expected 0 to 1, but got %v", c.Conditional)
 	}
+	if c.Delay < 0 || c.Netem < 0 {
+		return errors.New("--delay, --netem: the value is too small")
+	}
+	if (c.Netem > 0 || c.Mount != "") && len(c.Subject) > 0 {
+		return errors.New("--netem, --mount: a server that runs already is not in the namespaces that are made for them")
+	}
 	arrival := c.arrival()
 	if err := arrival.Validate(); err != nil {
 		return err
 	}
-	if arrival.Open() && (c.LineRate > 0 || c.Integrity) {
-		return errors.New("--arrival: an open loop needs --line-rate 0, and is not for --integrity")
+	if arrival.Open() && (c.LineRate > 0 || c.Integrity || c.Delay > 0) {
+		return errors.New("--arrival: an open loop needs --line-rate 0, and is not for --integrity or --delay")
 	}
 	for _, name := range c.Variants {
 		if _, err := servers.Find(name); err != nil {
@@ -107,12 +117,20 @@ func (c *benchSpecwebCmd) remotes() (all []subject.Subject, err error) {
 
 // Run judges one server after the other.
 func (c *benchSpecwebCmd) Run(s *streams) error {
+	if inside, err := c.enter(s); !inside {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	subjects, err := c.remotes()
 	if err != nil {
 		return usageError{err}
 	}
+	defer func() {
+		if c.mountedAt != "" {
+			unmount(c.mountedAt)
+		}
+	}()
 	spawner := proc.NewSpawner()
 	defer spawner.Close()
 	if len(c.Variants) == 0 && len(subjects) == 0 {
@@ -136,6 +154,28 @@ func (c *benchSpecwebCmd) Run(s *streams) error {
 	return nil
 }
 
+// enter goes into the namespaces that --netem and --mount need, and says whether
+// this process is in them, or needs none.
+func (c *benchSpecwebCmd) enter(s *streams) (inside bool, err error) {
+	var flags uintptr
+	if c.Netem > 0 {
+		flags |= syscall.CLONE_NEWNET
+	}
+	if c.Mount != "" {
+		flags |= syscall.CLONE_NEWNS
+	}
+	if flags == 0 {
+		return true, nil
+	}
+	if inside, err = enterNamespaces(flags, s); !inside || c.Netem == 0 {
+		return inside, err
+	}
+	if err := delayLoopback(c.Netem); err != nil {
+		return false, fmt.Errorf("--netem: %w", err)
+	}
+	return true, nil
+}
+
 // ours are the servers of this program, and the set that they serve.
 func (c *benchSpecwebCmd) ours(s *streams, spawner *proc.Spawner) (all []subject.Subject, err error) {
 	if len(c.Variants) == 0 {
@@ -157,6 +197,12 @@ func (c *benchSpecwebCmd) ours(s *streams, spawner *proc.Spawner) (all []subject
 		if err := rules.NewSet(fixtures.Seed).Write(dir, dirs, fixtures.Modified()); err != nil {
 			return nil, err
 		}
+	}
+	if c.Mount != "" {
+		if dir, err = mounted(dir, c.Mount); err != nil {
+			return nil, err
+		}
+		c.mountedAt = dir
 	}
 	binary, err := self()
 	if err != nil {
@@ -221,7 +267,7 @@ func (c *benchSpecwebCmd) config(url string, sub subject.Subject, stderr io.Writ
 		URL: url, Connections: c.Connections, Dirs: c.dirs(c.Connections), LineRate: c.LineRate,
 		Warmup: c.Warmup, Duration: c.Duration, Iterations: c.Iterations, HTTP10: c.HTTP == "1.0",
 		Seed: c.Seed, Users: c.Users, Timeout: c.Timeout, Workers: c.Generator,
-		Conditional: c.Conditional, Arrival: c.arrival(),
+		Conditional: c.Conditional, Arrival: c.arrival(), Delay: c.Delay, Netem: c.Netem, Mount: c.Mount,
 		Content:  rules.NewSet(fixtures.Seed),
 		Progress: func(stage string) { fmt.Fprintf(stderr, "weighstone: %s: %s\n", sub.Name(), stage) },
 	}
