@@ -146,17 +146,18 @@ func TestSlowServerAtOneClient(t *testing.T) {
 // latency.
 func TestServerSlowerThanTheTimeout(t *testing.T) {
 	t.Parallel()
+	const limit, asleep = 100 * time.Millisecond, 500 * time.Millisecond
 	s := serveScript(t, func(n int64, c *net.TCPConn, _ string) bool {
 		if n%5 == 4 {
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(asleep)
 		}
 		io.WriteString(c, ok("hi"))
 		return true
 	})
-	const limit = 100 * time.Millisecond
 	r := runs(t, s.url, Config{Requests: 50, Clients: 2, Keepalive: true, Timeout: limit})
 	verdict, reasons := r.Verdict()
-	if r.Good() != 40 || r.Tally.Faults[bench.FaultTimeout] != 10 || verdict != bench.Incomplete || r.Tally.Latency.Max > 2*limit {
+	late := r.Tally.Faults[bench.FaultTimeout] // a busy machine may add some
+	if late < 10 || r.Good()+late != 50 || r.Bad() != late || verdict != bench.Incomplete || r.Tally.Latency.Max >= asleep {
 		t.Errorf("%d good, faults %v, %s: %q, latency up to %v", r.Good(), r.Tally.Faults, verdict, reasons, r.Tally.Latency.Max)
 	}
 }
