@@ -150,10 +150,10 @@ func claims1997() []Claim {
 		{"the database costs about 2.1 to 2.5 times as much (8 clients)", ratio(Capacity, files(8), database(8)), Range{Lo: 1.9, Hi: 2.8}},
 		{"the length of the URLs is not the reason (ours)", ratio(Capacity, Point{domino, "database-short", 8}, database(8)), Range{Lo: .8, Hi: 1.25}},
 		{"Enterprise's rate is flat from 8 to 240 clients", Evenness{Connections, []Point{healthy(8), healthy(16), healthy(24), healthy(240)}}, Range{Lo: .85}},
-		{"its latency grows with the number of clients, about ten times from 24 to 240", ratio(Latency, healthy(240), healthy(24)), Range{Lo: 7, Hi: 14}},
-		{"it has next to no errors", ErrorShare{[]Point{healthy(24), healthy(240)}}, Range{Hi: fails}},
+		{"Enterprise's latency grows with the number of clients, about ten times from 24 to 240", ratio(Latency, healthy(240), healthy(24)), Range{Lo: 7, Hi: 14}},
+		{"Enterprise has next to no errors", ErrorShare{[]Point{healthy(24), healthy(240)}}, Range{Hi: fails}},
 		{"Domino answers less with 24 clients than with 16", seen(Connections, files(24), files(16)), Range{Hi: 1}},
 		{"Domino fails requests with 24 clients", ErrorShare{[]Point{files(24), database(24)}}, Range{Lo: fails}},
-		{"with 4 and 8 clients it does not", ErrorShare{[]Point{files(4), files(8), database(4), database(8)}}, Range{Hi: fails}},
+		{"Domino fails none with 4 and 8 clients", ErrorShare{[]Point{files(4), files(8), database(4), database(8)}}, Range{Hi: fails}},
 	}
 }
