@@ -74,7 +74,7 @@ func TestAmpedThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-	}, "amped", "--root", root, "--file-cache", "descriptor"))
+	}, "amped", "--root", root, "--file-cache", "descriptor", "--pin")) // or the loop may change threads with a helper
 	by := func(call string) (threads []string) {
 		for _, m := range regexp.MustCompile(`(?m)^(\d+) +`+call).FindAllStringSubmatch(log, -1) {
 			threads = append(threads, m[1])
