@@ -118,6 +118,21 @@ func TestSpecwebMount(t *testing.T) {
 			t.Errorf("%s: status %d: %s", option, status, out)
 		}
 	}
+	// Nobody is taken to be inside who is not.
+	for _, value := range []string{"1", "mnt:[1]"} {
+		cmd := exec.Command(built.program, "bench", "specweb99-style", "--mount", "ro", "--fixtures", built.fixtures)
+		cmd.Env = append(os.Environ(), "WEIGHSTONE_NAMESPACES="+value)
+		if value != "1" {
+			own, err := os.Readlink("/proc/self/ns/mnt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Env = append(os.Environ(), "WEIGHSTONE_NAMESPACES="+own)
+		}
+		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "is not for you to set") {
+			t.Errorf("with %s in the environment: %v, %s", value, err, out)
+		}
+	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "weighstone-mount-*")); err != nil || len(left) > 0 {
 		t.Errorf("mounts are left: %v, %v", left, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,8 +17,9 @@ import (
 	"github.com/weighstone/weighstone/internal/sys"
 )
 
-// inNamespaces is set, in the environment, for the process that has namespaces
-// of its own.
+// inNamespaces names, in the environment of the process that has namespaces of
+// its own, those that it was started from. Whoever else sets it is not taken to
+// be inside: what is mounted would be mounted for all.
 const inNamespaces = "WEIGHSTONE_NAMESPACES"
 
 // enterNamespaces has this program run once more in namespaces of its own
@@ -24,16 +27,26 @@ const inNamespaces = "WEIGHSTONE_NAMESPACES"
 // returns when that one has ended, with an error if that failed. A signal of the
 // terminal reaches both; the end of this one ends the inner one too.
 func enterNamespaces(flags uintptr, s *streams) (inside bool, err error) {
-	if os.Getenv(inNamespaces) != "" {
+	here, err := namespaces(flags)
+	if err != nil {
+		return false, err
+	}
+	if from := os.Getenv(inNamespaces); from != "" {
+		if !elsewhere(from, here) {
+			return false, usagef("%s is set, but is not for you to set", inNamespaces)
+		}
 		return true, nil
 	}
+	// The inner one is to end when this thread does, which is then the program.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	program, err := self()
 	if err != nil {
 		return false, err
 	}
 	cmd := exec.Command(program, s.args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.out, s.err
-	cmd.Env = append(os.Environ(), inNamespaces+"=1")
+	cmd.Env = append(os.Environ(), inNamespaces+"="+here)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: syscall.SIGTERM}
 	if os.Geteuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -48,6 +61,41 @@ func enterNamespaces(flags uintptr, s *streams) (inside bool, err error) {
 		return false, fmt.Errorf("no namespaces of one's own can be made here: %w", err)
 	}
 	return false, nil
+}
+
+// namespaces names those of this process that the flags are about, one a word.
+func namespaces(flags uintptr) (string, error) {
+	var all []string
+	for _, kind := range []struct {
+		flag uintptr
+		name string
+	}{{syscall.CLONE_NEWNET, "net"}, {syscall.CLONE_NEWNS, "mnt"}} {
+		if flags&kind.flag == 0 {
+			continue
+		}
+		name, err := os.Readlink("/proc/self/ns/" + kind.name)
+		if err != nil {
+			return "", fmt.Errorf("look at the namespaces: %w", err)
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, " "), nil
+}
+
+// elsewhere says whether a process with the namespaces of here has each of them
+// apart from those it was started from.
+func elsewhere(from, here string) bool {
+	a, b := strings.Fields(from), strings.Fields(here)
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		kind, _, known := strings.Cut(b[i], ":")
+		if !known || !strings.HasPrefix(a[i], kind+":") || a[i] == b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // mountFlag is what mount(2) calls an option. In 2001 the file sets were mounted

@@ -23,7 +23,7 @@ type Fault struct {
 // The faults.
 const (
 	replayPost       = "replay-post"        // a POST is logged twice
-	dropAndDuplicate = "drop-and-duplicate" // a POST is not logged, but the one before it twice
+	dropAndDuplicate = "drop-and-duplicate" // a POST is not logged, but the next one twice
 	staleAd          = "stale-ad"           // a user is shown what was shown last
 	mixUsers         = "mix-users"          // a user is shown what another one was to be
 	tornRecord       = "torn-record"        // half of a record is missing
