@@ -108,7 +108,7 @@ func TestSpecwebNetem(t *testing.T) {
 // TestSpecwebMount: the set is served from a mount with the option asked for,
 // which no other process sees.
 func TestSpecwebMount(t *testing.T) {
-	t.Parallel()
+	t.Setenv("TMPDIR", t.TempDir()) // where nobody else leaves anything
 	for _, option := range []string{"ro", "noatime", "atime"} {
 		out, status := specwebBench(t, "-c", "4", "-d", "1s", "--warmup", "0s", "--line-rate", "0", "--mount", option, "--serve-flag=--file-cache=none")
 		if strings.Contains(out, "weighstone: no namespaces of one's own can be made here: ") && os.Getenv("CI") != "true" {

@@ -31,8 +31,8 @@ const idleCrowd = 10_000
 func designConnections(l *lab) (*design, error) {
 	runs, duration := l.scaled(20, floorRuns, 1500*time.Millisecond, 600*time.Millisecond)
 	d := &design{runs: runs}
-	if len(l.Subjects) > 0 {
-		return nil, fmt.Errorf("the CPU use of %s can't be measured: it was not started here", l.Subjects[0].Name)
+	if err := l.refuseRemotes(); err != nil {
+		return nil, err
 	}
 	if err := l.addClosing(d, duration); err != nil {
 		return nil, err
@@ -114,20 +114,4 @@ func (l *lab) addIdle(d *design, duration time.Duration) error {
 		})
 	}
 	return nil
-}
-
-// runnable are the variants that can run here; d remarks on the others.
-func (l *lab) runnable(d *design, names ...string) (all []subject.Subject, err error) {
-	for _, name := range names {
-		if reason := l.Refused[name]; reason != "" {
-			d.remark(reason)
-			continue
-		}
-		s, err := l.variant(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }

@@ -44,3 +44,17 @@ func TestDesignOfConnections(t *testing.T) {
 		}
 	}
 }
+
+// Servers whose CPU use nobody knows are refused where that is the question.
+func TestRemotesRefused(t *testing.T) {
+	o := options(t)
+	o.Subjects = []Remote{{Name: "there", URL: "http://127.0.0.1:1"}}
+	l := testLab(t, o)
+	for name, design := range map[string]func(*lab) (*design, error){
+		"epoll-vs-poll": designEpollVsPoll, "connections": designConnections, "fcgi-gateway": designFCGIGateway,
+	} {
+		if _, err := design(l); err == nil || !strings.Contains(err.Error(), "the CPU use of there can't be measured") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

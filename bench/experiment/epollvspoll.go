@@ -45,8 +45,8 @@ func designEpollVsPoll(l *lab) (*design, error) {
 	if len(names) != 2 {
 		return nil, fmt.Errorf("expected two variants to compare, got %d: %v", len(names), names)
 	}
-	if len(l.Subjects) > 0 {
-		return nil, fmt.Errorf("the CPU use of %s can't be measured: it was not started here", l.Subjects[0].Name)
+	if err := l.refuseRemotes(); err != nil {
+		return nil, err
 	}
 	runs, duration := l.scaled(10, 6, 3*time.Second, 500*time.Millisecond)
 	d := &design{runs: runs}

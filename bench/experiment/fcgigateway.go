@@ -27,6 +27,9 @@ const gatewayPath = "/app/constant"
 func designFCGIGateway(l *lab) (*design, error) {
 	runs, duration := l.scaled(floorRuns, floorRuns, 2*time.Second, 600*time.Millisecond)
 	d := &design{runs: runs}
+	if err := l.refuseRemotes(); err != nil {
+		return nil, err
+	}
 	for _, clients := range []int{8, 32} {
 		app := subject.App{
 			Name: "constant", URL: gatewayPath, Path: filepath.Join(filepath.Dir(l.CGIDir), "fcgi", "constant"), Processes: 2 * clients, Apart: true,

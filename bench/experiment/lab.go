@@ -266,6 +266,31 @@ func (l *lab) ours(standard ...string) ([]subject.Subject, error) {
 	return append(all, remotes...), err
 }
 
+// runnable are the variants that can run here; d remarks on the others.
+func (l *lab) runnable(d *design, names ...string) (all []subject.Subject, err error) {
+	for _, name := range names {
+		if reason := l.Refused[name]; reason != "" {
+			d.remark(reason)
+			continue
+		}
+		s, err := l.variant(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// refuseRemotes refuses servers that run already: what they use is not known,
+// and it is what the experiment is about.
+func (l *lab) refuseRemotes() error {
+	if len(l.Subjects) > 0 {
+		return fmt.Errorf("the CPU use of %s can't be measured: it was not started here", l.Subjects[0].Name)
+	}
+	return nil
+}
+
 // floorProgram returns the path of one of the programs of bench/floor.
 func (l *lab) floorProgram(name string) (string, error) {
 	path := filepath.Join(l.FloorDir, name)

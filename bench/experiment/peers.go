@@ -87,7 +87,7 @@ func designPeers(l *lab) (*design, error) {
 // addDuty adds a row: all servers that can do it, the first of ours compared
 // with each real one.
 func (l *lab) addDuty(d *design, what *duty, duration time.Duration) error {
-	ours, err := l.dutyOurs(d, what)
+	ours, err := l.runnable(d, l.variants(what.ours...)...)
 	if err != nil {
 		return err
 	}
@@ -130,22 +130,6 @@ func (l *lab) addDuty(d *design, what *duty, duration time.Duration) error {
 	d.atRate("same rate", fast, fastPairs...)
 	d.atRate("same low rate", slow, slowPairs...)
 	return nil
-}
-
-// dutyOurs makes the subjects of ours.
-func (l *lab) dutyOurs(d *design, what *duty) (all []subject.Subject, err error) {
-	for _, name := range l.variants(what.ours...) {
-		if reason := l.Refused[name]; reason != "" {
-			d.remark(reason)
-			continue
-		}
-		s, err := l.variant(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 // dutyTheirs makes the subjects of the real servers that can do it, and remarks

@@ -49,7 +49,7 @@ func Search(low, most, step int, try func(load int) (bool, error), shown func(St
 	}
 	for range maxConfirmations {
 		for failed-passed > step {
-			if _, err := ask(passed + (failed-passed)/2); err != nil {
+			if _, err := ask(min(passed+(failed-passed)/2, most)); err != nil {
 				return 0, false, err
 			}
 		}
@@ -60,7 +60,7 @@ func Search(low, most, step int, try func(load int) (bool, error), shown func(St
 				return 0, false, err
 			}
 			if ok { // its failure was a chance
-				passed, failed = upper, min(most+step, 2*upper)
+				best, passed, failed = upper, upper, min(most+step, 2*upper)
 				continue
 			}
 		}

@@ -356,6 +356,31 @@ func TestSearch(t *testing.T) {
 	if best, confirmed, err := Search(100, 200, 100, hesitant, func(Step) {}); err != nil || confirmed || best != 100 {
 		t.Errorf("a server that holds 100 every other time: %d, confirmed %v, %v", best, confirmed, err)
 	}
+	seen := map[int]bool{} // what fails at first passes when it is tried again
+	fickle := func(load int) (bool, error) {
+		again := seen[load]
+		seen[load] = true
+		if load > 100_000 {
+			t.Errorf("%d connections are tried, more than the most", load)
+		}
+		return load == 1 || again, nil
+	}
+	if best, confirmed, err := Search(1, 100_000, 1, fickle, func(Step) {}); err != nil || confirmed || best < 2 {
+		t.Errorf("a server whose upper end never holds: %d, confirmed %v, %v", best, confirmed, err)
+	}
+	once := true // a chance failure at the most, then the rest up to it is tried
+	if best, confirmed, err := Search(99, 100, 10, func(load int) (bool, error) {
+		if load > 100 {
+			t.Errorf("%d connections are tried, more than the most", load)
+		}
+		if load == 100 && once {
+			once = false
+			return false, nil
+		}
+		return true, nil
+	}, func(Step) {}); err != nil || !confirmed || best < 99 {
+		t.Errorf("a chance failure at the most: %d, confirmed %v, %v", best, confirmed, err)
+	}
 	if _, _, err := Search(1, 10, 1, func(int) (bool, error) { return false, fmt.Errorf("gone") }, func(Step) {}); err == nil {
 		t.Error("an error was lost")
 	}

@@ -10,13 +10,14 @@ import (
 // TestPlaceless: neither what is made from now on nor what is committed names
 // directories of the machine that made it.
 func TestPlaceless(t *testing.T) {
-	t.Setenv("HOME", "/home/someone")
-	t.Setenv("TMPDIR", "/var/tmp")
+	home, temp := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("TMPDIR", temp)
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := placeless(here + "/bin/x --fixtures /home/someone/.cache/f --root /var/tmp/r, in " + here)
+	got, err := placeless(here + "/bin/x --fixtures " + home + "/.cache/f --root " + temp + "/r, in " + here)
 	if want := "/weighstone/bin/x --fixtures ~/.cache/f --root $TMPDIR/r, in /weighstone"; err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

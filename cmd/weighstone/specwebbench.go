@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -333,8 +335,8 @@ func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Su
 		least = "at least "
 	}
 	fmt.Fprintf(s.out, "%s: %s holds %s%d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), least, f.most, c.Step, strings.Join(f.steps, ", "))
-	if best == nil {
-		return f.whole, nil
+	if best == nil { // then the least that failed shows why, and the knobs
+		best = f.failed[slices.Min(slices.Collect(maps.Keys(f.failed)))]
 	}
 	return f.whole, best.WriteText(s.out, sub.Name())
 }
