@@ -39,7 +39,7 @@ func startRaw(reply string, keep bool) (url string, stop func(), err error) {
 		b, out := make([]byte, 4096), []byte(reply)
 		events := make([]unix.EpollEvent, 64)
 		for {
-			n, _ := sys.EpollWait(epfd, events, -1)
+			n, _ := sys.EpollWait(epfd, events, -1, 0)
 			for _, e := range events[:n] {
 				fd := int(e.Fd)
 				switch fd {

@@ -109,7 +109,7 @@ func (d *idle) openSome(dial *dialer, n int, timeout time.Duration) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no reply within %v", timeout)
 		}
-		k, errno := sys.EpollWait(d.epfd, events[:], 100*time.Millisecond)
+		k, errno := sys.EpollWait(d.epfd, events[:], 100*time.Millisecond, 0)
 		if errno != 0 {
 			return errno
 		}
@@ -205,7 +205,7 @@ func (d *idle) look() {
 	}
 	var events [maxEvents]unix.EpollEvent
 	for {
-		n, errno := sys.EpollWait(d.epfd, events[:], 0)
+		n, errno := sys.EpollWait(d.epfd, events[:], 0, 0)
 		if n == 0 || errno != 0 {
 			return
 		}

@@ -23,15 +23,16 @@ func (s *FdSet) Has(fd int) bool { return s[fd/64]&(1<<(fd%64)) != 0 }
 // Select waits until one of the first n descriptors is readable, if it is in
 // in, or writable, if it is in out, by the rules of [EpollWait]. It leaves in
 // the sets those that are; on a timeout or a signal, none.
-func Select(n int, in, out *FdSet, timeout time.Duration) (ready int, errno unix.Errno) {
+func Select(n int, in, out *FdSet, timeout, hold time.Duration) (ready int, errno unix.Errno) {
 	askedIn, askedOut := *in, *out
-	var now unix.Timespec
-	r, _, e := unix.RawSyscall6(unix.SYS_PSELECT6, uintptr(n), uintptr(unsafe.Pointer(in)), uintptr(unsafe.Pointer(out)), 0, uintptr(unsafe.Pointer(&now)), 0)
-	if (e == 0 && r == 0 || e == unix.EINTR) && timeout != 0 {
+	held, rest := split(timeout, hold)
+	first := unix.NsecToTimespec(int64(held))
+	r, _, e := unix.RawSyscall6(unix.SYS_PSELECT6, uintptr(n), uintptr(unsafe.Pointer(in)), uintptr(unsafe.Pointer(out)), 0, uintptr(unsafe.Pointer(&first)), 0)
+	if waitOn(r, e, held, rest) {
 		*in, *out = askedIn, askedOut // the call has emptied them
 		var limit *unix.Timespec
-		if timeout > 0 {
-			t := unix.NsecToTimespec(int64(timeout))
+		if rest > 0 {
+			t := unix.NsecToTimespec(int64(rest))
 			limit = &t
 		}
 		r, _, e = unix.Syscall6(unix.SYS_PSELECT6, uintptr(n), uintptr(unsafe.Pointer(in)), uintptr(unsafe.Pointer(out)), 0, uintptr(unsafe.Pointer(limit)), 0)

@@ -16,9 +16,9 @@ type Waiter struct{ coarse bool } // the kernel has no epoll_pwait2
 // so that who waits for a moment polls the last stretch and is not late.
 func (w *Waiter) Wait(epfd int, events []unix.EpollEvent, timeout time.Duration) (n int, errno unix.Errno) {
 	if timeout <= 0 || w.coarse {
-		return EpollWait(epfd, events, timeout.Truncate(time.Millisecond))
+		return EpollWait(epfd, events, timeout.Truncate(time.Millisecond), 0)
 	}
-	if n, errno = EpollWait(epfd, events, 0); n > 0 || errno != 0 {
+	if n, errno = EpollWait(epfd, events, 0, 0); n > 0 || errno != 0 {
 		return n, errno
 	}
 	limit := unix.NsecToTimespec(int64(timeout))

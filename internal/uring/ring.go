@@ -168,19 +168,24 @@ func (r *Ring) register(op uintptr, arg unsafe.Pointer, n uintptr) (int, unix.Er
 
 // Wait submits what has been asked for and waits for a completion: not at all
 // for a timeout of 0, for ever for a negative one. It returns how many there are
-// to take. The call that submits never blocks, so it goes past the scheduler;
-// under load it brings completions too, and is the only one. A signal counts as a
-// wait without completions.
-func (r *Ring) Wait(timeout time.Duration) (n int, err error) {
+// to take. For hold it does so without a word to the Go scheduler, as
+// [sys.EpollWait] does; under load the one call brings completions too. A signal
+// counts as a wait without completions.
+func (r *Ring) Wait(timeout, hold time.Duration) (n int, err error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	var errno unix.Errno
-	if submit := r.publish(); submit > 0 || timeout == 0 {
-		_, _, errno = unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), submit, 0, r.enterFlags|enterGetEvents, 0, 0)
+	if timeout >= 0 {
+		hold = min(hold, timeout)
 	}
-	if errno == 0 && timeout != 0 && r.ready() == 0 {
-		errno = r.block(timeout)
+	var errno unix.Errno
+	if submit := r.publish(); submit > 0 || hold > 0 || timeout == 0 {
+		arg, size := r.until(hold)
+		_, _, errno = unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), submit, atLeast(hold), r.enterFlags|enterGetEvents|enterExtArg, arg, size)
+	}
+	if (errno == 0 || errno == unix.ETIME) && timeout != hold && r.ready() == 0 {
+		arg, size := r.until(timeout - hold)
+		_, _, errno = unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), r.publish(), 1, r.enterFlags|enterGetEvents|enterExtArg, arg, size)
 	}
 	switch errno {
 	case 0, unix.EINTR, unix.ETIME, unix.EAGAIN, unix.EBUSY: // the last two: memory is short, or completions are to be taken first
@@ -189,16 +194,24 @@ func (r *Ring) Wait(timeout time.Duration) (n int, err error) {
 	return 0, fmt.Errorf("io_uring_enter: %w", errno)
 }
 
-// block waits for one completion.
-func (r *Ring) block(timeout time.Duration) unix.Errno {
+// atLeast is how many completions end a wait of that length: none is waited for
+// in one of 0.
+func atLeast(wait time.Duration) uintptr {
+	if wait == 0 {
+		return 0
+	}
+	return 1
+}
+
+// until sets the time limit of the next call, none for a negative one, and
+// returns its argument, which lies in r.
+func (r *Ring) until(limit time.Duration) (arg, size uintptr) {
 	r.arg = eventsArg{}
-	if timeout > 0 {
-		r.ts = unix.NsecToTimespec(int64(timeout))
+	if limit >= 0 {
+		r.ts = unix.NsecToTimespec(int64(limit))
 		r.arg.ts = uint64(uintptr(unsafe.Pointer(&r.ts)))
 	}
-	_, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.enterFD), r.publish(), 1, r.enterFlags|enterGetEvents|enterExtArg,
-		uintptr(unsafe.Pointer(&r.arg)), unsafe.Sizeof(r.arg))
-	return errno
+	return uintptr(unsafe.Pointer(&r.arg)), unsafe.Sizeof(r.arg)
 }
 
 // publish hands the kernel what is written and returns how many operations it

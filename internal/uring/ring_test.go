@@ -70,7 +70,7 @@ const patience = 10 * time.Second
 func next(t *testing.T, r *Ring, n int) (all []Completion) {
 	t.Helper()
 	for end := time.Now().Add(patience); len(all) < n; {
-		got, err := r.Wait(time.Until(end))
+		got, err := r.Wait(time.Until(end), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func next(t *testing.T, r *Ring, n int) (all []Completion) {
 
 func none(t *testing.T, r *Ring) {
 	t.Helper()
-	if n, err := r.Wait(0); n != 0 || err != nil {
+	if n, err := r.Wait(0, 0); n != 0 || err != nil {
 		t.Fatalf("%d completions, %v, want none: %+v", n, err, *r.Next())
 	}
 }
@@ -300,7 +300,7 @@ func TestPollAlways(t *testing.T) {
 func TestWaitEndsInTime(t *testing.T) {
 	r := start(t, 8, 16)
 	before := time.Now()
-	if n, err := r.Wait(20 * time.Millisecond); n != 0 || err != nil {
+	if n, err := r.Wait(20*time.Millisecond, 0); n != 0 || err != nil {
 		t.Errorf("%d completions, %v", n, err)
 	}
 	if waited := time.Since(before); waited < 20*time.Millisecond {

@@ -81,7 +81,7 @@ func (l *leaves) run() {
 	for {
 		n := 0
 		err := l.raw.Read(func(uintptr) bool {
-			n, _ = sys.EpollWait(l.epoll, events, 0)
+			n, _ = sys.EpollWait(l.epoll, events, 0, 0)
 			return n > 0
 		})
 		if err != nil { // it is closed

@@ -119,7 +119,7 @@ func (d *epollDispatcher) wait(timeout time.Duration, share bool) ([]int, error)
 		}
 		timeout = 0
 	}
-	n, errno := sys.EpollWait(d.fd, d.events, timeout)
+	n, errno := sys.EpollWait(d.fd, d.events, timeout, held(share))
 	if errno != 0 {
 		return nil, fmt.Errorf("epoll_wait: %w", errno)
 	}
@@ -142,7 +142,7 @@ func (d *epollDispatcher) park(timeout time.Duration) error {
 		return fmt.Errorf("wait for epoll: %w", err)
 	}
 	err := d.raw.Read(func(uintptr) bool {
-		n, errno := sys.Poll([]unix.PollFd{{Fd: int32(d.fd), Events: evIn}}, 0)
+		n, errno := sys.Poll([]unix.PollFd{{Fd: int32(d.fd), Events: evIn}}, 0, 0)
 		return n > 0 || errno != 0
 	})
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -54,7 +54,7 @@ func (d *pollDispatcher) wait(timeout time.Duration, share bool) ([]int, error) 
 	if share {
 		runtime.Gosched()
 	}
-	n, errno := sys.Poll(d.fds, timeout)
+	n, errno := sys.Poll(d.fds, timeout, held(share))
 	if errno != 0 {
 		return nil, fmt.Errorf("poll: %w", errno)
 	}

@@ -91,8 +91,8 @@ func (p *proactor) start() error {
 	return nil
 }
 
-func (p *proactor) wait(timeout time.Duration, _ bool) (events int, err error) {
-	p.events, err = p.ring.Wait(timeout)
+func (p *proactor) wait(timeout time.Duration, share bool) (events int, err error) {
+	p.events, err = p.ring.Wait(timeout, held(share))
 	return p.events, err
 }
 

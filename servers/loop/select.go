@@ -87,7 +87,7 @@ func (d *selectDispatcher) wait(timeout time.Duration, share bool) ([]int, error
 		timeout = asideEvery
 	}
 	in, out := d.in, d.out
-	n, errno := sys.Select(d.highest+1, &in, &out, timeout)
+	n, errno := sys.Select(d.highest+1, &in, &out, timeout, held(share))
 	if errno != 0 {
 		return nil, fmt.Errorf("select: %w", errno)
 	}
@@ -115,7 +115,7 @@ func (d *selectDispatcher) lookAside(from int) error {
 	if from == len(d.aside) {
 		return nil
 	}
-	n, errno := sys.Poll(d.aside[from:], 0)
+	n, errno := sys.Poll(d.aside[from:], 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("poll: %w", errno)
 	}

@@ -144,7 +144,7 @@ func lowest(fd int) int {
 // nobody to start a program for.
 func reset(conn int) bool {
 	fds := []unix.PollFd{{Fd: int32(conn)}}
-	n, _ := sys.Poll(fds, 0)
+	n, _ := sys.Poll(fds, 0, 0)
 	return n > 0 && fds[0].Revents&unix.POLLERR != 0
 }
 

@@ -102,6 +102,6 @@ func (l *listener) owed() bool {
 
 // waiting says whether a connection is in the queue.
 func (l *listener) waiting() bool {
-	n, _ := sys.Poll([]unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}, 0)
+	n, _ := sys.Poll([]unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}, 0, 0)
 	return n > 0
 }

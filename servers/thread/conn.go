@@ -179,7 +179,7 @@ func (c *conn) await() error {
 		return err
 	}
 	fds := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLIN}, {Fd: int32(wake), Events: unix.POLLIN}}
-	n, errno := sys.Poll(fds, limit)
+	n, errno := sys.Poll(fds, limit, 0)
 	switch {
 	case errno != 0:
 		return fmt.Errorf("wait for connection: %w", errno)
