@@ -70,6 +70,22 @@ type Iteration struct {
 // Whole says whether all that was asked of the server's integrity holds.
 func (i *Iteration) Whole() bool { return i.Integrity.Whole() && i.Wrong == 0 }
 
+// Why says why the iteration does not pass: first what the server did wrong, as
+// no rate makes up for that. It is empty for one that passes.
+func (i *Iteration) Why() string {
+	switch {
+	case !i.Integrity.Whole():
+		return i.Integrity.Why()
+	case i.Wrong > 0:
+		return fmt.Sprintf("%d replies wrong (%s)", i.Wrong, i.WrongFirst[0])
+	case len(i.Conformance.Reasons) > 0:
+		return i.Conformance.Reasons[0]
+	case i.Interrupted:
+		return "interrupted"
+	}
+	return ""
+}
+
 // Conforms says whether the iteration passes.
 func (i *Iteration) Conforms() bool {
 	return i.Whole() && len(i.Conformance.Reasons) == 0 && !i.Interrupted

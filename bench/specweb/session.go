@@ -33,20 +33,6 @@ type session struct {
 	posts  []post
 }
 
-// A post is a POST that was sent: its id is the client and its place.
-type post struct {
-	file    rules.File
-	visitor rules.Visitor
-	state   postState
-}
-
-type postState uint8
-
-const (
-	unanswered postState = iota // it may be logged or not
-	answered                    // it must be
-)
-
 // counts are what a client has seen of what counts.
 type counts struct {
 	asked, failed [rules.Operations][rules.Classes]uint32
@@ -126,7 +112,7 @@ func (s *session) write(ask *bench.Ask) {
 	fields := len(b)
 	if s.op == rules.Post {
 		b = rules.AppendForm(b, postID(s.client, len(s.posts)), s.file)
-		s.posts = append(s.posts, post{file: s.file, visitor: s.visitor})
+		s.posts = append(s.posts, newPost(s.file, s.visitor))
 	}
 	ask.Target, ask.Fields, ask.Body, ask.Scratch = b[:target], b[target:fields], b[fields:], b
 }
@@ -177,8 +163,8 @@ func (s *session) Right() bool {
 
 // Done implements bench.Judge.
 func (s *session) Done(sample *bench.Sample) {
-	if s.op == rules.Post && sample.Status == 200 { // logged before the first byte of the reply
-		s.posts[len(s.posts)-1].state = answered
+	if s.op == rules.Post {
+		s.posts[len(s.posts)-1].over(sample)
 	}
 	s.measure(sample)
 	if sample.Due < s.plan.from || s.plan.until > 0 && sample.Due >= s.plan.until {

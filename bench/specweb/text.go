@@ -63,8 +63,8 @@ func (r *Result) WriteText(w io.Writer, server string) error {
 func (r *Result) WriteStep(w io.Writer) error {
 	why := ""
 	for i := range r.Iterations {
-		if c := r.Iterations[i].Conformance; why == "" && len(c.Reasons) > 0 {
-			why = ": " + c.Reasons[0]
+		if w := r.Iterations[i].Why(); why == "" && w != "" {
+			why = ": " + w
 		}
 	}
 	_, err := fmt.Fprintf(w, "%s%s; %.1f operations/s, server %s, p99 %s\n", r.Verdict(), why,
@@ -90,12 +90,9 @@ func (r *Result) writeIteration(b *strings.Builder, n int) {
 	}
 	fmt.Fprintf(b, "  log: %d POSTs sent, %d of them without a reply, %d records; %d lost, %d duplicated, %d reordered, %d corrupted, %d foreign; %d replies wrong\n",
 		log.Sent, log.Unknown, log.Records, log.Lost.N, log.Duplicated.N, log.Reordered.N, log.Corrupted.N, log.Foreign.N, it.Wrong)
-	for _, f := range []struct {
-		name string
-		of   Findings
-	}{{"lost", log.Lost}, {"duplicated", log.Duplicated}, {"reordered", log.Reordered}, {"corrupted", log.Corrupted}, {"foreign", log.Foreign}, {"wrong", Findings{it.Wrong, it.WrongFirst}}} {
-		for _, text := range f.of.First {
-			fmt.Fprintf(b, "    %s: %s\n", f.name, text)
+	for _, k := range append(log.kinds(), kind{"wrong", &Findings{it.Wrong, it.WrongFirst}}) {
+		for _, text := range k.of.First {
+			fmt.Fprintf(b, "    %s: %s\n", k.name, text)
 		}
 	}
 }
