@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -57,6 +58,9 @@ func Find(name string) (Experiment, error) {
 
 // A Remote is a server that runs already, as a further subject.
 type Remote struct{ Name, URL string }
+
+// ErrMisuse is for options that an experiment can't heed, whatever runs here.
+var ErrMisuse = errors.New("--subject")
 
 // Options say how an experiment is run. The zero value serves.
 type Options struct {

@@ -286,7 +286,7 @@ func (l *lab) runnable(d *design, names ...string) (all []subject.Subject, err e
 // and it is what the experiment is about.
 func (l *lab) refuseRemotes() error {
 	if len(l.Subjects) > 0 {
-		return fmt.Errorf("the CPU use of %s can't be measured: it was not started here", l.Subjects[0].Name)
+		return fmt.Errorf("%w: the CPU use of %s can't be measured, as it is not started here", ErrMisuse, l.Subjects[0].Name)
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (l *lab) refuseRemotes() error {
 func (l *lab) floorProgram(name string) (string, error) {
 	path := filepath.Join(l.FloorDir, name)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("the program %s of bench/floor is not built (make builds it where a C compiler is): %w", name, err)
+		return "", fmt.Errorf("the program %s of bench/floor is not built (make floors builds it): %w", name, err)
 	}
 	return path, nil
 }

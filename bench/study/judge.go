@@ -105,14 +105,22 @@ func (s *Study) claimed() string { return "The study claimed: " + sentence(s.Cla
 
 // measured says in a sentence what was measured.
 func (s *Study) measured(doc *bench.Document) string {
-	var stand []string
+	var stand, variants []string
+	places := map[string][]string{} // of the study's servers, by what stands for them
 	for i := range s.Servers {
 		if v := &s.Servers[i]; v.Published != "" && v.Variant != "" && v.Changes == "" && s.ran(doc, v.Key) {
-			stand = append(stand, fmt.Sprintf("%s (in place of %s)", v.Variant, v.Published))
+			if places[v.Variant] == nil {
+				variants = append(variants, v.Variant)
+			}
+			places[v.Variant] = append(places[v.Variant], v.Published)
 		} else if v.Peer != "" && s.ran(doc, v.Key) {
 			stand = append(stand, v.Label())
 		}
 	}
+	for i, v := range variants {
+		variants[i] = fmt.Sprintf("%s (in place of %s)", v, list(places[v]))
+	}
+	stand = append(variants, stand...)
 	runs := 0
 	if doc.Design != nil {
 		runs = doc.Design.Repetitions
@@ -139,6 +147,10 @@ func (s *Study) ran(doc *bench.Document, server string) bool {
 	return false
 }
 
+// told is how many conclusions of a kind the third sentence names: more, and
+// nobody reads it. All stand in the table below it.
+const told = 3
+
 // verdict says in a sentence what holds, and by what margin. Why the others
 // can't be judged is too much for a sentence.
 func verdict(all []bench.Conclusion) string {
@@ -157,8 +169,11 @@ func verdict(all []bench.Conclusion) string {
 	}
 	text := fmt.Sprintf("Of its %d conclusions %d %s here", len(all), len(holds), agree(len(holds), "holds", "hold"))
 	part := func(of []string) string {
-		if len(of) == 0 {
+		switch more := len(of) - told; {
+		case len(of) == 0:
 			return ""
+		case more > 0:
+			of = append(of[:told:told], fmt.Sprintf("and %d more", more))
 		}
 		return " (" + strings.Join(of, "; ") + ")"
 	}
@@ -173,13 +188,13 @@ func agree(n int, one, many string) string {
 	return many
 }
 
-// short is a conclusion with its figure.
+// short is a conclusion with its figure; the interval is for the table.
 func short(c *bench.Conclusion) string {
 	text := strings.TrimSuffix(c.Text, ".")
 	if c.Value == nil {
 		return text
 	}
-	return text + ": " + Interval(c)
+	return text + ": " + number(*c.Value)
 }
 
 // Interval is a conclusion's figure with its interval as text.

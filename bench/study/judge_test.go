@@ -132,10 +132,33 @@ func TestSummary(t *testing.T) {
 	want := []string{
 		"The study claimed: the fast one is faster.",
 		"Measured here were quick (in place of Zeus), at 2 loads, 6 runs each.",
-		"Of its 3 conclusions 1 holds here (the fast one is faster: 2 [2, 2]), 1 does not (the fast one is faster: 2 [2, 2]), and 1 can't be judged.",
+		"Of its 3 conclusions 1 holds here (the fast one is faster: 2), 1 does not (the fast one is faster: 2), and 1 can't be judged.",
 	}
 	if got := s.Judge(d).Summary; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestSummaryShort: where many conclusions hold, the sentence names three of
+// them and counts the others; a server that stands for several is named once.
+func TestSummaryShort(t *testing.T) {
+	flat := [6]float64{10, 10, 10, 10, 10, 10}
+	s, d := made(double, steady, flat, flat)
+	for i := range s.Servers {
+		s.Servers[i].Variant, s.Servers[i].Published = "quick", fmt.Sprintf("Zeus %d", i+1)
+		d.Cells[i].Name = s.Cell(at(s.Servers[i].Key))
+	}
+	s.Full = []Unit{{at("fast"), at("slow")}}
+	for range 5 {
+		s.Claims = append(s.Claims[:len(s.Claims):len(s.Claims)], faster(Requests, Range{Lo: 1}))
+	}
+	s.Claims = s.Claims[len(s.Claims)-5:]
+	got := s.Judge(d).Summary
+	if want := "Of its 5 conclusions 5 hold here (the fast one is faster: 2; the fast one is faster: 2; the fast one is faster: 2; and 2 more), 0 do not, and 0 can't be judged."; got[2] != want {
+		t.Errorf("got  %q\nwant %q", got[2], want)
+	}
+	if want := "Measured here were quick (in place of Zeus 1 and Zeus 2), at 2 loads, 6 runs each."; got[1] != want {
+		t.Errorf("got  %q\nwant %q", got[1], want)
 	}
 }
 

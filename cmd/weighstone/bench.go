@@ -13,6 +13,7 @@ import (
 
 	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/report"
+	"github.com/weighstone/weighstone/bench/subject"
 	"github.com/weighstone/weighstone/servers"
 )
 
@@ -113,6 +114,9 @@ func (c *benchRunCmd) options(s *streams) (experiment.Options, error) {
 		}
 		if name == "" {
 			return o, usagef("--subject: expected NAME=URL, but got %q", pair)
+		}
+		if _, err := subject.NewRemote(name, url, subject.Probe{}); err != nil {
+			return o, usagef("--subject: %w", err)
 		}
 		o.Subjects = append(o.Subjects, experiment.Remote{Name: name, URL: url})
 	}

@@ -46,6 +46,9 @@ func (c *benchRunCmd) check(s *streams, o experiment.Options) error {
 	for _, name := range c.Names {
 		o.OutDir = c.dir(name)
 		took, err := experiment.Check(name, o)
+		if errors.Is(err, experiment.ErrMisuse) {
+			return usageError{err}
+		}
 		if err != nil {
 			return err
 		}
