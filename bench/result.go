@@ -27,6 +27,24 @@ type Document struct {
 	Unequal  map[string][]string `json:"unequal,omitempty"`
 	Rankings []Ranking           `json:"rankings,omitempty"`
 	Study    *Study              `json:"study,omitempty"` // where a published comparison was repeated
+	Search   *Search             `json:"search,omitempty"`
+}
+
+// A Search is how the highest load was found that a server can bear. The cells
+// are those of its steps, in order.
+type Search struct {
+	Connections int    `json:"connections"` // of that load; 0 if none passed
+	Within      int    `json:"within"`      // how near the search was to come
+	Most        int    `json:"most"`        // the highest that it would have tried
+	Confirmed   bool   `json:"confirmed"`   // the loads at both ends came out the same twice
+	Steps       []Step `json:"steps"`
+}
+
+// A Step is a load that a search tried.
+type Step struct {
+	Connections int    `json:"connections"`
+	Passed      bool   `json:"passed"`
+	Why         string `json:"why,omitempty"` // not
 }
 
 // An Environment is where a result was obtained, so far as it is known.
@@ -58,6 +76,8 @@ type Cell struct {
 	WarmupS  *Metric         `json:"warmup_s,omitempty"`
 	Server   *Server[Metric] `json:"server,omitempty"`
 	Syscalls *Syscalls       `json:"syscalls,omitempty"`
+	// Knobs are those of a workload that has more of them than a load.
+	Knobs map[string]any `json:"knobs,omitempty"`
 }
 
 // A Load is what a cell's subject was offered.
@@ -87,6 +107,8 @@ type Run struct {
 	StealPercent     float64 `json:"steal_percent"`     // of the cores' time that the hypervisor gave to others
 	OthersPercent    float64 `json:"others_percent"`    // of the server's core that went to others
 	ThrottledPercent float64 `json:"throttled_percent"` // of the time in which a limit on CPU stopped us
+
+	Specweb *Specweb `json:"specweb99_style,omitempty"` // of a run of that workload
 }
 
 // Figures are what is measured of a cell: as one number in a [Run], as a

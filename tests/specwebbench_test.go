@@ -97,11 +97,11 @@ func TestSpecwebNetem(t *testing.T) {
 		return
 	}
 	var p50 float64
-	for _, m := range regexp.MustCompile(`"P50": (\d+)`).FindAllStringSubmatch(out, -1) {
+	for _, m := range regexp.MustCompile(`(?s)"latency_ms": \{\s*"p50": ([\d.]+)`).FindAllStringSubmatch(out, -1) {
 		p50, _ = strconv.ParseFloat(m[1], 64)
 	}
-	if p50 < 50e6 { // the request's packet and the reply's
-		t.Errorf("half of the replies came within %v ns: %s", p50, out)
+	if p50 < 50 { // the request's packet and the reply's
+		t.Errorf("half of the replies came within %v ms: %s", p50, out)
 	}
 }
 
@@ -138,29 +138,5 @@ func TestSpecwebMount(t *testing.T) {
 	}
 	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), "weighstone-mount-") {
 		t.Errorf("mounts are seen outside, %v: %s", err, mounts)
-	}
-}
-
-// TestSpecweb2001: the tables of the study have rows for our servers, among them
-// a cache that is caught, and the study's own beside.
-func TestSpecweb2001(t *testing.T) {
-	t.Parallel()
-	cmd := exec.Command(built.program, "bench", "specweb99-2001", "--fixtures", built.fixtures, "--quick", "-d", "300ms", "--warmup", "0s",
-		"--from", "2", "--most", "4", "--step", "2", "--processors", "1", "--posts", "150", "--every", "100", "--line-rate", "4000000", "--dirs", "1")
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, complaints.String())
-	}
-	for _, want := range []string{
-		`^SPECweb99-style: conforming connections, line rate 4000000 bit/s, 1 directories`,
-		`(?m)^epoll +1 +no +(passed|failed performance)`, `(?m)^accel +1 +yes +(passed|failed performance)`,
-		`(?m)^accel --fault replay-post:100 +1 +yes +failed integrity `,
-		`(?m)^Sun Enterprise 420R, Solaris 8 4/01 +4 +yes +failed integrity +1750`,
-	} {
-		if !regexp.MustCompile(want).Match(out) {
-			t.Errorf("no %s in:\n%s", want, out)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weighstone/weighstone/bench"
 	"github.com/weighstone/weighstone/bench/pace"
 	"github.com/weighstone/weighstone/bench/plan"
+	"github.com/weighstone/weighstone/bench/study"
 	"github.com/weighstone/weighstone/bench/subject"
 )
 
@@ -34,6 +35,11 @@ type cell struct {
 	load    setting
 	plan    func(base string) (*plan.Plan, error)
 	proofs  []proof
+	// style, if set, is the SPECweb99-style workload, which has a plan of its own;
+	// processors is how many the server was given for it.
+	style      *study.Style
+	processors int
+	clientCPUs []int // nil: those of all cells
 	// program, if set, is run instead of loading the subject, which is nil.
 	program *program
 	// claims is the metric that the cell is there for; a claim of
@@ -195,6 +201,12 @@ func (c *cell) took() time.Duration {
 	const overhead = 60 * time.Millisecond
 	// Each idle connection is opened and has one request before the start.
 	idle := time.Duration(c.load.idle) * 60 * time.Microsecond
+	if c.style != nil && c.style.Posts > 0 {
+		return time.Duration(c.style.Posts)*perPost + stylePerRun
+	}
+	if c.style != nil {
+		return c.load.warmup + c.load.duration + stylePerRun
+	}
 	if c.load.requests > 0 {
 		return time.Duration(c.load.requests)*requestTook + c.load.pause + overhead
 	}

@@ -103,8 +103,8 @@ func writable(dir string) error {
 	return nil
 }
 
-// save writes a document as DIR/NAME.json; it appears whole or not at all.
-func save(doc *bench.Document, dir, name string) error {
+// Save writes a document as DIR/NAME.json; it appears whole or not at all.
+func Save(doc *bench.Document, dir, name string) error {
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)

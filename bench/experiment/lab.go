@@ -191,12 +191,15 @@ func (l *lab) probe() (subject.Probe, error) {
 }
 
 // local makes a subject of a recipe, pinned to the servers' cores.
-func (l *lab) local(r subject.Recipe) (subject.Subject, error) {
+func (l *lab) local(r subject.Recipe) (subject.Subject, error) { return l.localOn(r, l.serverCPUs) }
+
+// localOn pins it to other cores.
+func (l *lab) localOn(r subject.Recipe, cores []int) (subject.Subject, error) {
 	probe, err := l.probe()
 	if err != nil {
 		return nil, err
 	}
-	return l.note(subject.New(r, subject.Options{Spawner: l.spawner, CPUs: l.serverCPUs, AppCPUs: l.clientCPUs, Probe: probe})), nil
+	return l.note(subject.New(r, subject.Options{Spawner: l.spawner, CPUs: cores, AppCPUs: l.clientCPUs, Probe: probe})), nil
 }
 
 // variant makes a subject of one of our servers.

@@ -83,7 +83,7 @@ func (e Experiment) run(ctx context.Context, o Options) (*bench.Document, error)
 		err = nil
 	}
 	if o.OutDir != "" {
-		err = errors.Join(err, save(doc, o.OutDir, e.file()))
+		err = errors.Join(err, Save(doc, o.OutDir, e.file()))
 	}
 	if err != nil {
 		err = fmt.Errorf("experiment %s: %w", e.Name, err)

@@ -11,6 +11,8 @@ import (
 	"github.com/weighstone/weighstone/bench/plan"
 	"github.com/weighstone/weighstone/bench/study"
 	"github.com/weighstone/weighstone/bench/subject"
+	rules "github.com/weighstone/weighstone/fixtures/specweb"
+	"github.com/weighstone/weighstone/internal/proc"
 )
 
 // studyRuns is how often each point of a study is run: the fewest that have an
@@ -24,6 +26,7 @@ func repeated(s study.Study) Experiment {
 	return Experiment{
 		Name: s.Name, Question: s.Question, Held: s.Held, NotRepeated: s.NotRepeated, Unavailable: s.Unavailable,
 		study: &s, design: func(l *lab) (*design, error) { return l.designStudy(s) },
+		bare: slices.ContainsFunc(s.Loads, func(l study.Load) bool { return l.Style != nil }),
 	}
 }
 
@@ -80,7 +83,11 @@ func (l *lab) designStudy(s study.Study) (*design, error) {
 				d.remark(why)
 				continue
 			}
-			c, err := l.studyCell(&s, p, on.subject, duration)
+			cellOf := l.studyCell
+			if s.Load(p.Load).Style != nil {
+				cellOf = l.styleCell
+			}
+			c, err := cellOf(&s, p, on, duration)
 			if err != nil {
 				return nil, err
 			}
@@ -110,12 +117,17 @@ func (l *lab) logOf(key string) string { return filepath.Join(l.temp, key+".log"
 type studied struct {
 	subject subject.Subject // nil if it can't be run here
 	why     string          // not, or not by CGI
+
+	clientCPUs []int // of its client
 }
 
 // refuses says why a load can't be put on the server; empty if it can.
 func (s *studied) refuses(asked *study.Load) string {
 	if s.subject == nil || asked.CGI() {
 		return s.why
+	}
+	if local, ok := s.subject.(*subject.Local); asked.Style != nil && ok && local.Real() {
+		return s.subject.Name() + " does not know the operations of " + rules.Style
 	}
 	return ""
 }
@@ -132,8 +144,9 @@ func (l *lab) studied(v *study.Server) (*studied, error) {
 	case v.Remote != "":
 		out.subject, err = l.remote(Remote{Name: v.Label(), URL: v.Remote})
 	default:
-		out.subject, err = l.studiedVariant(v)
+		return l.studiedVariant(v)
 	}
+	out.clientCPUs = l.clientCPUs
 	return &out, err
 }
 
@@ -187,20 +200,25 @@ func (l *lab) scripts(where study.Interpreters) ([]subject.Scripts, error) {
 	return []subject.Scripts{php, perl}, nil
 }
 
-func (l *lab) studiedVariant(v *study.Server) (subject.Subject, error) {
+func (l *lab) studiedVariant(v *study.Server) (*studied, error) {
+	cores, client, enough := coresFor(proc.CPUs(), v.Processors)
+	if !enough {
+		return &studied{why: fmt.Sprintf("%s was left out: it takes %d cores and one for the client, and there are %d", v.Label(), v.Processors, len(proc.CPUs()))}, nil
+	}
 	flags := append([]string{"--fixtures", l.Fixtures}, v.Flags...)
 	if v.AccessLog {
 		flags = append(flags, "--access-log", l.logOf(v.Key))
 	}
 	r := subject.Weighstone(l.Binary, v.Variant, flags...)
 	r.Name = v.Label()
-	return l.local(r)
+	on, err := l.localOn(r, cores)
+	return &studied{subject: on, clientCPUs: client}, err
 }
 
 // studyCell is a point of a study.
-func (l *lab) studyCell(s *study.Study, p study.Point, on subject.Subject, duration time.Duration) (*cell, error) {
+func (l *lab) studyCell(s *study.Study, p study.Point, on *studied, duration time.Duration) (*cell, error) {
 	server, asked := s.Server(p.Server), s.Load(p.Load)
-	c, err := l.askedCell(on, asked, p.Clients, duration)
+	c, err := l.askedCell(on.subject, asked, p.Clients, duration)
 	if err != nil {
 		return nil, err
 	}

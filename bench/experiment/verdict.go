@@ -79,7 +79,10 @@ func (c *cell) judge(m *bench.Figures[bench.Metric], want int) judgement {
 		j.add(bench.Noisy, "others took %.0f %% of the server's core and %.0f %% of the client's", others.server, others.client)
 	}
 	c.judgeMachine(&j)
-	if c.program == nil {
+	switch {
+	case c.style != nil:
+		c.judgeStyle(&j)
+	case c.program == nil:
 		c.judgeClient(&j, m)
 		if c.claims == claimRate {
 			judgeCapacity(&j, m, others.server)

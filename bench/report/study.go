@@ -127,12 +127,17 @@ func studyGrid(s *study.Study, d *bench.Document, t *study.Table) grid {
 		}
 		row(label, key, t.Clients)
 	}
+	for _, p := range t.Points {
+		if load := t.Columns[0].Load; s.Find(d, study.Point{Server: p.Server, Load: load, Clients: p.Clients}) != nil || len(s.Published[p]) > 0 {
+			row(s.Server(p.Server).Label(), p.Server, p.Clients)
+		}
+	}
 	var of []study.Series
 	for _, c := range t.Columns {
 		out.Heading = append(out.Heading, c.Label)
 		of = append(of, study.Series{Server: t.Server, Load: c.Load})
 	}
-	if len(t.Servers) > 0 {
+	if len(t.Servers)+len(t.Points) > 0 {
 		out.Heading[0] = "server"
 		return out
 	}
@@ -160,7 +165,9 @@ func besideGrid(s *study.Study, d *bench.Document) *grid {
 		Heading: []string{"server", "load", "clients", "requests/s", "replies a second of server CPU", "response time, s", "errors/s"}}
 	for i := range s.Servers {
 		v := &s.Servers[i]
-		if slices.ContainsFunc(s.Tables, func(t study.Table) bool { return t.Server == v.Key || slices.Contains(t.Servers, v.Key) }) {
+		if slices.ContainsFunc(s.Tables, func(t study.Table) bool {
+			return t.Server == v.Key || slices.Contains(t.Servers, v.Key) || t.Has(v.Key)
+		}) {
 			continue
 		}
 		for _, u := range s.Units(d.Design != nil && d.Design.Quick) {

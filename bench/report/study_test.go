@@ -22,6 +22,12 @@ func repeated(s *study.Study, quick bool) *bench.Document {
 			c := bench.Cell{Name: s.Cell(p), Variant: s.Server(p.Server).Label(), Load: bench.Load{Clients: p.Clients}, Verdict: bench.Valid, Reasons: []string{}}
 			for k := range 6 {
 				r := madeRun(1000+10*float64(len(c.Name))+float64(k), p.Clients, k)
+				if v := s.Server(p.Server); s.Load(p.Load).Style != nil {
+					r.Specweb = &bench.Specweb{Connections: p.Clients, Conforming: min(p.Clients, 100+k), Passed: p.Clients <= 100, Processors: v.Processors, Posts: 5000}
+					if v.Limited {
+						r.Specweb.Duplicated = 5
+					}
+				}
 				c.Runs = append(c.Runs, r)
 			}
 			c.Metrics = madeMetrics(c.Runs)
@@ -164,12 +170,13 @@ func TestChartsAreNormalised(t *testing.T) {
 
 func TestStudyIndex(t *testing.T) {
 	s, _ := study.Find("webstone-1996")
-	missing, _ := study.Find("specweb99-2001")
+	missing := study.Study{Name: "webstone-1896", Title: "A study", Cite: "nobody"}
+	missing.Unavailable = "it was never made"
 	var b bytes.Buffer
 	if err := Index(&b, []Entry{{Study: s, Document: repeated(&s, true)}, {Study: missing, Why: missing.Unavailable}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`href="webstone-1996/report.html"`, "The study claimed: ", "Not run: not as a report"} {
+	for _, want := range []string{`href="webstone-1996/report.html"`, "The study claimed: ", "Not run: it was never made"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the index lacks %q:\n%s", want, b.String())
 		}

@@ -47,6 +47,9 @@ type Config struct {
 
 	// Content is that of the set.
 	Content *rules.Set `json:"-"`
+	// Begin and End are called when the measured stretch of an iteration begins
+	// and ends; nil for nobody.
+	Begin, End func() `json:"-"`
 	// Usage returns what the server has used; nil when nobody knows.
 	Usage func() (proc.Usage, error) `json:"-"`
 	// Progress is told of each stage; nil for nobody.
@@ -65,6 +68,9 @@ type Iteration struct {
 	P99, Max    time.Duration
 	ClientBusy  float64 `json:"client_busy"` // share of its cores, 0 to 1
 	Interrupted bool    `json:"interrupted"`
+
+	// Load is all that the load generator has seen.
+	Load *load.Result `json:"-"`
 }
 
 // Whole says whether all that was asked of the server's integrity holds.
@@ -115,6 +121,16 @@ func (r *Result) Whole() bool {
 		}
 	}
 	return true
+}
+
+// Why says of the first iteration that does not pass why; empty if all pass.
+func (r *Result) Why() string {
+	for i := range r.Iterations {
+		if why := r.Iterations[i].Why(); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // Conforming is the median of how many connections conformed.
@@ -224,21 +240,34 @@ func (c *Config) iterate(ctx context.Context, n int) (*Iteration, error) {
 // watch has a run read the server's clocks when its measured window begins and
 // ends, and returns what says how much CPU that came to.
 func (c *Config) watch(config *load.Config) func() (cpu time.Duration, known bool) {
+	config.Begin, config.End = c.Begin, c.End
 	if c.Usage == nil {
 		return func() (time.Duration, bool) { return 0, false }
 	}
 	var before, after proc.Usage
 	var begun, ended error
-	config.Begin = func() { before, begun = c.Usage() }
-	config.End = func() { after, ended = c.Usage() }
+	config.Begin = func() {
+		before, begun = c.Usage()
+		tellAt(c.Begin)
+	}
+	config.End = func() {
+		tellAt(c.End)
+		after, ended = c.Usage()
+	}
 	return func() (time.Duration, bool) { return after.CPU - before.CPU, begun == nil && ended == nil }
+}
+
+func tellAt(f func()) {
+	if f != nil {
+		f()
+	}
 }
 
 // iteration is what the client has seen.
 func (p *Plan) iteration(res *load.Result) *Iteration {
 	it := &Iteration{
 		Conformance: p.Conform(), Rate: res.Rate(), ClientBusy: res.ClientBusy(), Interrupted: res.Interrupted,
-		Wrong: p.complain.n, WrongFirst: p.complain.all, Max: res.Tally.Latency.Max,
+		Wrong: p.complain.n, WrongFirst: p.complain.all, Max: res.Tally.Latency.Max, Load: res,
 	}
 	it.P50, _ = res.Tally.Latency.Quantile(.5)
 	it.P90, _ = res.Tally.Latency.Quantile(.9)

@@ -61,11 +61,9 @@ func (r *Result) WriteText(w io.Writer, server string) error {
 
 // WriteStep tells of a load in one line, and why it failed.
 func (r *Result) WriteStep(w io.Writer) error {
-	why := ""
-	for i := range r.Iterations {
-		if w := r.Iterations[i].Why(); why == "" && w != "" {
-			why = ": " + w
-		}
+	why := r.Why()
+	if why != "" {
+		why = ": " + why
 	}
 	_, err := fmt.Fprintf(w, "%s%s; %.1f operations/s, server %s, p99 %s\n", r.Verdict(), why,
 		median(r, func(i *Iteration) float64 { return i.Rate }), micros(median(r, func(i *Iteration) float64 { return i.CPUMicros })),

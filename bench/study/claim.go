@@ -67,6 +67,8 @@ type source interface {
 	bounded(p Point) bool
 	// errors counts the exchanges at a point that failed.
 	errors(p Point) (bad, all float64, missing string)
+	// posts counts the POSTs at a point that were logged wrong.
+	posts(p Point) (bad, all float64, missing string)
 	// noise is the factor by which the same server twice differs.
 	noise(m Metric) float64
 	// summary is the middle of several runs' values, with the interval.

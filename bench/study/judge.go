@@ -53,6 +53,9 @@ func (r Range) judge(v Value) (holds *bool, margin, reason string) {
 		return nil, "", reason
 	}
 	sided := r.Lo == 1 || r.Hi == 1
+	if sided && v.Median == 1 && v.Noise == 1 {
+		return nil, "", "both are the same"
+	}
 	if sided && math.Max(v.Median, 1/v.Median) <= v.Noise {
 		return nil, "", fmt.Sprintf("the same server twice differs by a factor of up to %.3g", v.Noise)
 	}

@@ -32,6 +32,14 @@ const (
 	// it that gave one figure.
 	BestOfThree Metric = "best_of_3_requests_per_s"
 
+	// Conforming are the connections that had their rate under the SPECweb99-style
+	// workload, Held the same of a run that passed as a whole, and 0 of one that
+	// did not; PerProcessor are those for each of the server's processors.
+	Attempted    Metric = "attempted"
+	Conforming   Metric = "conforming_connections"
+	Held         Metric = "held_connections"
+	PerProcessor Metric = "per_cpu"
+
 	// What ab reports, beside percentiles as "p50_ms".
 	Requests     Metric = "requests_per_s"
 	Taken        Metric = "time_s"
@@ -54,7 +62,9 @@ func words() map[Metric][2]string {
 		Requests: {"requests", "requests/s"},
 		Taken:    {"time taken", "s"}, PerRequest: {"time per request", "ms"}, Across: {"time per request across all", "ms"},
 		Transferred: {"transferred", "bytes"}, HTML: {"HTML transferred", "bytes"}, TransferRate: {"transfer rate", "Kbytes/s"},
-		Longest: {"longest request", "ms"}, ConnectMax: {"longest connect", "ms"},
+		Attempted: {"connections attempted", "connections"}, Conforming: {"conforming connections", "connections"}, Held: {"connections held", "connections"},
+		PerProcessor: {"conforming connections a processor", "connections"},
+		Longest:      {"longest request", "ms"}, ConnectMax: {"longest connect", "ms"},
 	}
 }
 
@@ -97,7 +107,25 @@ func (m Metric) of(r *bench.Run, clients int) *float64 {
 	case ConnectMax:
 		return r.ConnectMS.Max
 	}
+	if r.Specweb != nil {
+		return m.connections(r.Specweb)
+	}
 	return m.percentile(r)
+}
+
+// connections is one of the metrics of the SPECweb99-style workload.
+func (m Metric) connections(s *bench.Specweb) *float64 {
+	switch {
+	case m == Attempted:
+		return bench.Number(float64(s.Connections))
+	case m == Held && !s.Passed:
+		return bench.Number(0)
+	case m == Held, m == Conforming:
+		return bench.Number(float64(s.Conforming))
+	case m == PerProcessor && s.Processors > 0:
+		return bench.Number(float64(s.Conforming) / float64(s.Processors))
+	}
+	return nil
 }
 
 // percent is the 95 of a metric such as "p95_ms".

@@ -82,6 +82,19 @@ func (m measured) errors(p Point) (bad, all float64, missing string) {
 	return bad, all, ""
 }
 
+func (m measured) posts(p Point) (bad, all float64, missing string) {
+	c, missing := m.cell(p)
+	if c == nil {
+		return 0, 0, missing
+	}
+	for i := range c.Runs {
+		if s := c.Runs[i].Specweb; s != nil {
+			bad, all = bad+float64(s.Broken()), all+float64(s.Posts)
+		}
+	}
+	return bad, all, ""
+}
+
 func (m measured) noise(metric Metric) float64 {
 	name := "requests_per_s"
 	if metric == Capacity {
@@ -131,6 +144,8 @@ func (t tables) errors(p Point) (bad, all float64, missing string) {
 	}
 	return bad, bad + good, ""
 }
+
+func (tables) posts(Point) (bad, all float64, missing string) { return 0, 0, "not published" }
 
 func (tables) summary(xs []float64) Value {
 	if len(xs) == 0 {

@@ -71,6 +71,9 @@ type Server struct {
 	Peer string
 	// Scripts is how such a server runs those of PHP and Perl, if it does.
 	Scripts Interpreters
+	// Processors is how many loops it has, each on a core of its own; 0 where that
+	// does not matter.
+	Processors int
 	// Called is the label, where none of these make one.
 	Called string
 }
@@ -118,8 +121,18 @@ type Load struct {
 	// time, or the client's port. Then a good status is all that proves them.
 	Varies bool
 
+	// Style, if set, is the SPECweb99-style workload in place of all that.
+	Style *Style
+
 	Keepalive bool
 	Requests  uint64 // how many a run has; 0: as many as come in its time
+}
+
+// A Style is how the SPECweb99-style workload is set.
+type Style struct {
+	Dirs     int
+	LineRate int // of each connection, in bit/s; 0 for as fast as replies come
+	Posts    int // if not 0, a run ends when so many are to be expected: a test of integrity
 }
 
 // A Place is where the same documents are.

@@ -1,5 +1,7 @@
 package study
 
+import "slices"
+
 // A Table is one of the study's own. It has a row for each number of clients
 // of one server, or, where Servers are given, a row for each of those with so
 // many Clients.
@@ -11,6 +13,15 @@ type Table struct {
 
 	Servers []string
 	Clients int
+
+	// Points, where there are any, are the rows: each a server with a number of
+	// clients; Load is the columns'.
+	Points []Point
+}
+
+// Has says whether one of the rows is a server's.
+func (t *Table) Has(server string) bool {
+	return slices.ContainsFunc(t.Points, func(p Point) bool { return p.Server == server })
 }
 
 // A Column is one metric under one load.
@@ -26,6 +37,9 @@ func (t *Table) Shows(p Point, m Metric) bool {
 	has := t.Server == p.Server
 	for _, s := range t.Servers {
 		has = has || s == p.Server && t.Clients == p.Clients
+	}
+	for _, at := range t.Points {
+		has = has || at.Server == p.Server && at.Clients == p.Clients
 	}
 	for _, c := range t.Columns {
 		if has && c.Load == p.Load && c.Metric == m {

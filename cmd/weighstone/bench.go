@@ -22,7 +22,6 @@ type benchCmd struct {
 	List    benchListCmd    `cmd:"" help:"List the experiments."`
 	Compare benchCompareCmd `cmd:"" help:"Compare two results: OLD.json NEW.json."`
 	Specweb benchSpecwebCmd `cmd:"" name:"specweb99-style" help:"Judge how many connections a server holds at line speed, and its integrity, under a SPECweb99-style workload."`
-	Study   benchStudyCmd   `cmd:"" name:"specweb99-2001" help:"Make the tables of a study of 2001 with our servers: processors, a cache, and a cache that cheats; its own rows beside."`
 }
 
 type benchRunCmd struct {
@@ -145,7 +144,7 @@ func (c *benchListCmd) Run(s *streams) error {
 		Unavailable string `json:"unavailable,omitempty"`
 	}
 	rows := []row{}
-	for _, e := range experiment.List() {
+	for _, e := range append(experiment.List(), styleExperiment()) {
 		_, repeats := e.Study(&experiment.Options{})
 		rows = append(rows, row{e.Name, e.Question, e.Held, e.NotRepeated, repeats, e.Unavailable})
 	}

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/experiment"
 	"github.com/weighstone/weighstone/bench/pace"
+	"github.com/weighstone/weighstone/bench/report"
 	"github.com/weighstone/weighstone/bench/specweb"
 	"github.com/weighstone/weighstone/bench/subject"
 	"github.com/weighstone/weighstone/fixtures"
@@ -53,7 +54,28 @@ type benchSpecwebCmd struct {
 	Fixtures    string        `placeholder:"DIR" help:"The content, to which the set is added if it is not there; by default in the user's cache."`
 	Seed        uint64        `default:"1" help:"Of all draws."`
 	mountedAt   string        // where the set is, to be undone at the end
-	Output      string        `short:"o" enum:"text,json" default:"text" help:"text or json."`
+	Quick       bool          `help:"One iteration of 10 s after 2 s of warm-up for each load."`
+	Out         string        `placeholder:"DIR" help:"Write the result as DIR/specweb99-style.json too; of several servers as DIR/NAME.json."`
+	Output      string        `short:"o" enum:"text,json,csv" default:"text" help:"text, json or csv."`
+}
+
+// styleExperiment is how the list of experiments has this command.
+func styleExperiment() experiment.Experiment {
+	return experiment.Experiment{
+		Name:     "specweb99-style",
+		Question: "How many connections does a server hold at line speed, and does it keep its integrity meanwhile?",
+		Held: "The SPECweb99-style workload: draws of files, operations and connections by fixed shares, lines of 400,000 bit/s, every body checked and the log of POSTs " +
+			"compared with what was sent. All its knobs stand beside each result.",
+		NotRepeated: "SPECweb99 itself: content, code and names are our own, and results are never to be compared with its.",
+	}
+}
+
+// AfterApply makes a quick look of a load, whatever else was said of its length.
+func (c *benchSpecwebCmd) AfterApply() error {
+	if c.Quick {
+		c.Iterations, c.Warmup, c.Duration = 1, min(c.Warmup, 2*time.Second), min(c.Duration, 10*time.Second)
+	}
+	return nil
 }
 
 // Validate refuses what no value of a flag can mean.
@@ -258,7 +280,7 @@ func (c *benchSpecwebCmd) judge(ctx context.Context, s *streams, sub subject.Sub
 		if err != nil {
 			return false, err
 		}
-		return r.Whole(), c.write(s, sub, r)
+		return r.Whole(), c.write(s, sub, nil, r)
 	}
 	return c.search(ctx, s, sub, config)
 }
@@ -284,17 +306,15 @@ func (c *benchSpecwebCmd) config(url string, sub subject.Subject, stderr io.Writ
 
 // A found is what a search found.
 type found struct {
-	most      int // connections that conform
-	confirmed bool
-	steps     []string
-	passed    map[int]*specweb.Result // the last result of each load that passed
-	failed    map[int]*specweb.Result // and that failed
-	whole     bool                    // the server kept its integrity throughout
+	bench.Search
+	tried []*specweb.Result // in order
+	best  *specweb.Result   // the last of the highest load that passed; if none did, of the lowest that failed
+	whole bool              // the server kept its integrity throughout
 }
 
 // find searches for the most connections that conform, and tells each step.
 func (c *benchSpecwebCmd) find(ctx context.Context, stderr io.Writer, config specweb.Config) (*found, error) {
-	f := &found{passed: map[int]*specweb.Result{}, failed: map[int]*specweb.Result{}, whole: true}
+	f := &found{Search: bench.Search{Within: c.Step, Most: c.Most}, whole: true}
 	try := func(load int) (bool, error) {
 		config.Connections, config.Dirs = load, c.dirs(load)
 		r, err := specweb.Run(ctx, config)
@@ -305,15 +325,22 @@ func (c *benchSpecwebCmd) find(ctx context.Context, stderr io.Writer, config spe
 			return false, err
 		}
 		f.whole = f.whole && r.Whole()
-		if r.Conforms() {
-			f.passed[load] = r
-		} else {
-			f.failed[load] = r
-		}
+		f.tried = append(f.tried, r)
 		return r.Conforms(), r.WriteStep(stderr)
 	}
+	shown := func(step specweb.Step) {
+		f.Steps = append(f.Steps, bench.Step{Connections: step.Load, Passed: step.Passed, Why: f.tried[len(f.tried)-1].Why()})
+	}
 	var err error
-	f.most, f.confirmed, err = specweb.Search(c.Connections, c.Most, c.Step, try, func(step specweb.Step) { f.steps = append(f.steps, step.String()) })
+	f.Connections, f.Confirmed, err = specweb.Search(c.Connections, c.Most, c.Step, try, shown)
+	for _, r := range f.tried {
+		switch n := r.Config.Connections; {
+		case r.Conforms() && n == f.Connections:
+			f.best = r
+		case f.Connections == 0 && (f.best == nil || n < f.best.Config.Connections):
+			f.best = r
+		}
+	}
 	return f, err
 }
 
@@ -323,27 +350,46 @@ func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Su
 	if err != nil {
 		return false, err
 	}
-	best := f.passed[f.most] // nil if nothing conforms
-	if c.Output == "json" {
-		return f.whole, writeJSON(s.out, map[string]any{"style": rules.Style, "server": sub.Name(), "connections": f.most, "confirmed": f.confirmed, "steps": f.steps, "best": best})
-	}
-	least := ""
-	switch {
-	case !f.confirmed:
-		least = "now and then "
-	case f.most == c.Most:
-		least = "at least "
-	}
-	fmt.Fprintf(s.out, "%s: %s holds %s%d conforming connections (to within %d)\nsteps        %s\n", rules.Style, sub.Name(), least, f.most, c.Step, strings.Join(f.steps, ", "))
-	if best == nil { // then the least that failed shows why, and the knobs
-		best = f.failed[slices.Min(slices.Collect(maps.Keys(f.failed)))]
-	}
-	return f.whole, best.WriteText(s.out, sub.Name())
+	return f.whole, c.write(s, sub, f, f.tried...)
 }
 
-func (c *benchSpecwebCmd) write(s *streams, sub subject.Subject, r *specweb.Result) error {
-	if c.Output == "json" {
-		return writeJSON(s.out, map[string]any{"style": rules.Style, "server": sub.Name(), "verdict": r.Verdict(), "result": r})
+// write tells of one load, or of a search and its best.
+func (c *benchSpecwebCmd) write(s *streams, sub subject.Subject, f *found, results ...*specweb.Result) error {
+	doc := experiment.Style(s.args, sub.Name(), sub.Facts(), results...)
+	if f != nil {
+		doc.Search, doc.Headline = &f.Search, []string{c.headline(sub, f)}
 	}
-	return r.WriteText(s.out, sub.Name())
+	if c.Out != "" {
+		name := doc.Name
+		if len(c.Variants)+len(c.Subject) > 1 {
+			name = sub.Name()
+		}
+		if err := experiment.Save(doc, c.Out, name); err != nil {
+			return err
+		}
+	}
+	if c.Output != "text" {
+		return report.Write(s.out, c.Output, doc)
+	}
+	if f == nil {
+		return results[0].WriteText(s.out, sub.Name())
+	}
+	var steps []string
+	for _, step := range f.Steps {
+		steps = append(steps, specweb.Step{Load: step.Connections, Passed: step.Passed}.String())
+	}
+	fmt.Fprintf(s.out, "%s\nsteps        %s\n", doc.Headline[0], strings.Join(steps, ", "))
+	return f.best.WriteText(s.out, sub.Name())
+}
+
+// headline says what a search found.
+func (c *benchSpecwebCmd) headline(sub subject.Subject, f *found) string {
+	least := ""
+	switch {
+	case !f.Confirmed:
+		least = "now and then "
+	case f.Connections == c.Most:
+		least = "at least "
+	}
+	return fmt.Sprintf("%s: %s holds %s%d conforming connections (to within %d)", rules.Style, sub.Name(), least, f.Connections, c.Step)
 }
