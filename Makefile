@@ -107,7 +107,7 @@ bench-floor: build floors ## print the speed table: the floor, our engines, real
 	bin/weighstone bench floor $(FLAGS)
 
 .PHONY: reproduce
-reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 7 minutes on a quiet machine)
+reproduce: $(TESTED) ## repeat the published studies in quick mode, reports into out/reproduce (some 10 minutes on a quiet machine)
 	bin/weighstone bench studies --quick --out out/reproduce $(FLAGS)
 
 # What weighstone peers says is not here and Debian has; "and" is its word

@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weighstone/weighstone/bench"
 )
 
 // specwebBench judges a server with the SPECweb99-style workload, and returns
@@ -81,6 +85,89 @@ func TestSpecwebBench(t *testing.T) {
 	s := serve(t, "epoll")
 	if out, status := specwebBench(t, "--subject", fmt.Sprintf("other=http://%s", s.addr), "--dirs", "2"); status != 1 {
 		t.Errorf("a server with too small a set: status %d: %s", status, out)
+	}
+}
+
+// TestSpecwebDocument: each load that a search tries is a cell of the document
+// with its iterations and knobs, and one that fails says by what; a cache that
+// cheats is replies-wrong; a search that is interrupted keeps what it tried. How
+// many conform is a matter of the machine.
+func TestSpecwebDocument(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out, status := specwebBench(t, "-c", "2", "-d", "300ms", "--warmup", "0s", "--line-rate", "4000000", "--search", "--most", "4", "--step", "2",
+		"--variants", "epoll", "--serve-flag=--max-conns=3", "--serve-flag=--backlog=1", "--timeout", "2s", "--quick", "--out", dir)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, out)
+	}
+	d := searched(t, dir)
+	if d.Verdict.Failed() || len(d.Search.Steps) != len(d.Cells) {
+		t.Fatalf("%s: %+v, %d cells", d.Verdict, d.Search, len(d.Cells))
+	}
+	for i, step := range d.Search.Steps {
+		c := &d.Cells[i]
+		if c.Load.Clients != step.Connections || c.Load.Arrival != "closed" || len(c.Runs) != 1 || c.Metrics.RequestsPerS == nil ||
+			step.Passed != (step.Why == "") || c.Knobs["server_version"] == "" || c.Knobs["generator_version"] == "" || c.Knobs["line_bits_per_s"] != 4e6 {
+			t.Errorf("step %d: %+v is %+v", i, step, c)
+		} else if run := c.Runs[0].Specweb; run.Passed != step.Passed || run.Why != step.Why || len(run.Rates) != 101 {
+			t.Errorf("step %d: %+v", i, run)
+		}
+	}
+	out, status = specwebBench(t, "--integrity", "-c", "4", "--variants", "accel", "--posts", "60", "--fault", "replay-post:20", "--out", dir)
+	d = searched(t, dir)
+	if status != 1 || d.Verdict != bench.RepliesWrong || len(d.Cells) != 1 || d.Cells[0].Runs[0].Specweb.Duplicated == 0 ||
+		!strings.Contains(strings.Join(d.Reasons, " "), "duplicated") {
+		t.Errorf("status %d, %+v: %s", status, d, out)
+	}
+}
+
+// searched is the document in a directory.
+func searched(t *testing.T, dir string) *bench.Document {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "specweb99-style.json"))
+	d := &bench.Document{}
+	if err == nil {
+		err = json.Unmarshal(b, d)
+	}
+	if err != nil || d.Schema != bench.Schema {
+		t.Fatalf("%v: %s", err, b)
+	}
+	if d.Search == nil {
+		d.Search = &bench.Search{}
+	}
+	return d
+}
+
+// TestSpecwebInterrupted: a search that is interrupted keeps what it tried.
+func TestSpecwebInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := exec.Command(built.program, "bench", "specweb99-style", "--fixtures", built.fixtures, "--dirs", "1", "--iterations", "1", "-c", "2", "-d", "1s",
+		"--warmup", "0s", "--search", "--most", "10000", "--step", "1", "--out", dir)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	for tried := 0; lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "SPECweb99-style: ") { // the end of a step
+			tried++
+		}
+		if tried == 1 {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			tried++
+		}
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v", err)
+	}
+	if d := searched(t, dir); d.Verdict != bench.Incomplete || len(d.Cells) == 0 || len(d.Cells) != len(d.Search.Steps) || !strings.Contains(strings.Join(d.Reasons, " "), "interrupted") {
+		t.Errorf("%s, %q, %d cells, %+v", d.Verdict, d.Reasons, len(d.Cells), d.Search)
 	}
 }
 

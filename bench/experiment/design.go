@@ -39,7 +39,9 @@ type cell struct {
 	// processors is how many the server was given for it.
 	style      *study.Style
 	processors int
-	clientCPUs []int // nil: those of all cells
+	serverCPUs []int          // of such a cell
+	clientCPUs []int          // and its client's
+	knobs      map[string]any // of its first run
 	// program, if set, is run instead of loading the subject, which is nil.
 	program *program
 	// claims is the metric that the cell is there for; a claim of

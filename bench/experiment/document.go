@@ -72,7 +72,7 @@ const order = "each round has all cells, those that are compared right after eac
 
 // document returns the cell as documents have it.
 func (c *cell) document(want int) bench.Cell {
-	out := bench.Cell{Handler: c.handler, Name: c.name, Variant: c.variant(), Runs: c.plain(), Load: c.load.offered(), Syscalls: c.syscalls}
+	out := bench.Cell{Handler: c.handler, Name: c.name, Variant: c.variant(), Runs: c.plain(), Load: c.load.offered(), Syscalls: c.syscalls, Knobs: c.knobs}
 	out.Metrics = summarise(out.Runs)
 	out.Server, out.WarmupS = summariseServer(out.Runs), warmups(out.Runs)
 	j := c.judge(&out.Metrics, want)

@@ -30,7 +30,7 @@ func (l *lab) measure(ctx context.Context, c *cell) (run roundRun, err error) {
 	if c.style != nil {
 		limited, cancel := context.WithTimeout(ctx, 2*c.took()+time.Minute)
 		defer cancel()
-		return c.iterate(limited, l, base, &window{subject: c.subject, serverCPUs: l.serverCPUs, clientCPUs: c.clientCPUs})
+		return c.iterate(limited, l, base, &window{subject: c.subject, serverCPUs: c.serverCPUs, clientCPUs: c.clientCPUs})
 	}
 	p, err := c.plan(base)
 	if err != nil {

@@ -118,7 +118,7 @@ type studied struct {
 	subject subject.Subject // nil if it can't be run here
 	why     string          // not, or not by CGI
 
-	clientCPUs []int // of its client
+	serverCPUs, clientCPUs []int // its cores and its client's
 }
 
 // refuses says why a load can't be put on the server; empty if it can.
@@ -146,7 +146,7 @@ func (l *lab) studied(v *study.Server) (*studied, error) {
 	default:
 		return l.studiedVariant(v)
 	}
-	out.clientCPUs = l.clientCPUs
+	out.serverCPUs, out.clientCPUs = l.serverCPUs, l.clientCPUs
 	return &out, err
 }
 
@@ -212,7 +212,7 @@ func (l *lab) studiedVariant(v *study.Server) (*studied, error) {
 	r := subject.Weighstone(l.Binary, v.Variant, flags...)
 	r.Name = v.Label()
 	on, err := l.localOn(r, cores)
-	return &studied{subject: on, clientCPUs: client}, err
+	return &studied{subject: on, serverCPUs: cores, clientCPUs: client}, err
 }
 
 // studyCell is a point of a study.

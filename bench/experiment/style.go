@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weighstone/weighstone/bench"
@@ -31,7 +32,7 @@ func (l *lab) styleCell(s *study.Study, p study.Point, on *studied, duration tim
 	file := rules.Prefix + rules.File{Dir: asked.Style.Dirs - 1}.Path()
 	c := &cell{
 		name: s.Cell(p), handler: asked.Label, subject: on.subject, claims: claimCPU, style: asked.Style, processors: server.Processors,
-		clientCPUs: on.clientCPUs,
+		serverCPUs: on.serverCPUs, clientCPUs: on.clientCPUs,
 		load: setting{clients: p.Clients, keepalive: true, planName: rules.Style, limited: server.Limited,
 			warmup: duration / 4, duration: duration},
 		proofs: []proof{{file, rules.Style + " " + file}},
@@ -62,7 +63,7 @@ func (c *cell) iterate(ctx context.Context, l *lab, base string, w *window) (run
 		URL: base, Connections: c.load.clients, Dirs: c.style.Dirs, LineRate: c.style.LineRate, Posts: c.style.Posts,
 		Warmup: c.load.warmup, Duration: c.load.duration, Iterations: 1, Users: styleUsers, Seed: l.Seed + uint64(len(c.runs)),
 		Timeout: l.patience, Workers: len(w.clientCPUs), CPUs: w.clientCPUs, Content: rules.NewSet(fixtures.Seed),
-		Begin: w.begin, End: w.end,
+		Begin: w.begin, End: w.end, Build: build(),
 	}
 	if _, err := c.subject.Usage(); !subject.Unknown(err) {
 		config.Usage = func() (proc.Usage, error) { return c.subject.Usage() }
@@ -75,6 +76,9 @@ func (c *cell) iterate(ctx context.Context, l *lab, base string, w *window) (run
 		return run, err
 	}
 	it := &result.Iterations[0]
+	if c.knobs == nil {
+		c.knobs = result.Knobs()
+	}
 	run.Run = it.Run(&config)
 	run.Specweb.Processors = c.processors
 	if it.Interrupted {
@@ -136,7 +140,7 @@ func Style(command []string, name string, facts []subject.Fact, results ...*spec
 		doc.Cells = append(doc.Cells, c)
 		doc.Verdict = doc.Verdict.Worse(c.Verdict)
 		if c.Verdict != bench.Valid {
-			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s: %s", c.Name, c.Reasons[0]))
+			doc.Reasons = append(doc.Reasons, fmt.Sprintf("%s: %s", c.Name, strings.Join(c.Reasons, "; ")))
 		}
 	}
 	return doc
@@ -160,14 +164,18 @@ func styled(name string, n int, r *specweb.Result) bench.Cell {
 		cell.Runs = append(cell.Runs, run)
 	}
 	cell.Metrics = summarise(cell.Runs)
-	cell.Knobs = c.Knobs()
+	cell.Knobs = r.Knobs()
 	switch i := slices.IndexFunc(r.Iterations, func(it specweb.Iteration) bool { return !it.Whole() }); {
 	case i >= 0:
 		cell.Verdict, cell.Reasons = bench.RepliesWrong, []string{r.Iterations[i].Why()}
-	case len(r.Iterations) < c.Iterations || r.Iterations[len(r.Iterations)-1].Interrupted:
+	case !r.Complete():
 		cell.Verdict, cell.Reasons = bench.Incomplete, []string{"interrupted"}
 	case !r.Conforms():
 		cell.Reasons = []string{r.Verdict()}
+		if busy := 100 * r.ClientBusy(); busy > busyClient && c.LineRate > 0 {
+			cell.Verdict = bench.ClientBound
+			cell.Reasons = append(cell.Reasons, fmt.Sprintf("the client used %.0f %% of the CPU it was given, over %d %%: the server may hold more", busy, busyClient))
+		}
 	}
 	return cell
 }

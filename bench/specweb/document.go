@@ -16,6 +16,7 @@ func (i *Iteration) Run(c *Config) bench.Run {
 	}
 	if i.CPUMicros > 0 {
 		r.ServerCPUMicros = bench.Number(i.CPUMicros)
+		r.ServerCPUPercent = bench.Number(100 * i.CPUMicros / 1e6 * i.Rate)
 	}
 	if i.Interrupted {
 		r.Error = "interrupted"
@@ -23,8 +24,25 @@ func (i *Iteration) Run(c *Config) bench.Run {
 	return r
 }
 
-// Knobs are all that the workload was set to, by their names in JSON.
-func (c *Config) Knobs() map[string]any {
+// Knobs are all that the workload was set to, by their names in JSON, and the
+// version that the server says it is.
+func (r *Result) Knobs() map[string]any {
+	all := r.Config.knobs()
+	all["server_version"] = r.software()
+	return all
+}
+
+// software is how the server calls itself; empty if it does not.
+func (r *Result) software() string {
+	for i := range r.Iterations {
+		if l := r.Iterations[i].Load; l != nil && l.Software != "" {
+			return l.Software
+		}
+	}
+	return ""
+}
+
+func (c *Config) knobs() map[string]any {
 	var all map[string]any
 	b, err := json.Marshal(c)
 	if err == nil {

@@ -44,6 +44,7 @@ type Config struct {
 	Timeout time.Duration `json:"timeout_ns"`
 	Workers int           `json:"-"` // of the generator; 0 as it likes
 	CPUs    []int         `json:"-"`
+	Build   string        `json:"generator_version"`
 
 	// Content is that of the set.
 	Content *rules.Set `json:"-"`
@@ -113,6 +114,12 @@ func (r *Result) Conforms() bool {
 	return len(r.Iterations) == r.Config.Iterations
 }
 
+// Complete says whether every iteration was made to its end.
+func (r *Result) Complete() bool {
+	n := len(r.Iterations)
+	return n == r.Config.Iterations && !r.Iterations[n-1].Interrupted
+}
+
 // Whole says whether the server kept its integrity in every iteration.
 func (r *Result) Whole() bool {
 	for i := range r.Iterations {
@@ -131,6 +138,11 @@ func (r *Result) Why() string {
 		}
 	}
 	return ""
+}
+
+// ClientBusy is the median of how busy the generator's cores were, 0 to 1.
+func (r *Result) ClientBusy() float64 {
+	return median(r, func(i *Iteration) float64 { return i.ClientBusy })
 }
 
 // Conforming is the median of how many connections conformed.

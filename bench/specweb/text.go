@@ -22,7 +22,7 @@ func (r *Result) Verdict() string {
 		return fmt.Sprintf("%s: %d connections passed, without a line rate", rules.Style, c.Connections)
 	case r.Conforms():
 		return fmt.Sprintf("%s: %d connections conform", rules.Style, c.Connections)
-	case len(r.Iterations) < c.Iterations || r.Iterations[len(r.Iterations)-1].Interrupted:
+	case !r.Complete():
 		return fmt.Sprintf("%s: incomplete: interrupted", rules.Style)
 	}
 	return fmt.Sprintf("%s: %d connections do not conform", rules.Style, c.Connections)
@@ -55,6 +55,7 @@ func (r *Result) WriteText(w io.Writer, server string) error {
 		r.writeIteration(&b, i)
 	}
 	r.Config.write(&b)
+	fmt.Fprintf(&b, "versions     server %s; generator %s\n", orUnknown(r.software()), orUnknown(r.Config.Build))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -135,6 +136,13 @@ func curve(rates []float64) string {
 		parts = append(parts, fmt.Sprintf("%d %% %.0f", percent, sorted[(len(sorted)-1)*percent/100]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func orUnknown(version string) string {
+	if version == "" {
+		return "not known"
+	}
+	return version
 }
 
 func micros(v float64) string {

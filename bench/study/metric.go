@@ -39,6 +39,10 @@ const (
 	Conforming   Metric = "conforming_connections"
 	Held         Metric = "held_connections"
 	PerProcessor Metric = "per_cpu"
+	// Posts were sent; Findings are the records and replies that are not as they
+	// should be.
+	Posts    Metric = "posts"
+	Findings Metric = "broken"
 
 	// What ab reports, beside percentiles as "p50_ms".
 	Requests     Metric = "requests_per_s"
@@ -64,7 +68,8 @@ func words() map[Metric][2]string {
 		Transferred: {"transferred", "bytes"}, HTML: {"HTML transferred", "bytes"}, TransferRate: {"transfer rate", "Kbytes/s"},
 		Attempted: {"connections attempted", "connections"}, Conforming: {"conforming connections", "connections"}, Held: {"connections held", "connections"},
 		PerProcessor: {"conforming connections a processor", "connections"},
-		Longest:      {"longest request", "ms"}, ConnectMax: {"longest connect", "ms"},
+		Posts:        {"POSTs", "POSTs"}, Findings: {"broken records and replies", "of all"},
+		Longest: {"longest request", "ms"}, ConnectMax: {"longest connect", "ms"},
 	}
 }
 
@@ -118,6 +123,10 @@ func (m Metric) connections(s *bench.Specweb) *float64 {
 	switch {
 	case m == Attempted:
 		return bench.Number(float64(s.Connections))
+	case m == Posts:
+		return bench.Number(float64(s.Posts))
+	case m == Findings:
+		return bench.Number(float64(s.Broken()))
 	case m == Held && !s.Passed:
 		return bench.Number(0)
 	case m == Held, m == Conforming:

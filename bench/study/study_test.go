@@ -207,6 +207,8 @@ func TestHeld(t *testing.T) {
 	add(Point{"zeus-1", "paced", 240}, 1, 100, 90, 101, 99, 100, 100)
 	add(Point{"cache-1", "paced", 20}, 1, 20, 20, 20, 20, 20, 20)
 	add(Point{"cache-1", "paced", 80}, 1, 80, 80, 79, 80, 80, 80)
+	add(Point{"bounded", "paced", passes2001}, 1, 20, 20, 20, 20, 20, 20)
+	add(Point{"bounded", "paced", fails2001}, 1, 10, 9, 0, 11, 12, 10)
 	m := measured{&s, doc}
 	if v := s.Claims[0].Figure.value(m); v.Unknown != "" || v.Median < 3.9 || v.Median > 4.1 || v.N != 6 {
 		t.Errorf("the cache: %+v", v)

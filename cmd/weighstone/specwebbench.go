@@ -263,7 +263,7 @@ func (c *benchSpecwebCmd) dirs(connections int) int {
 	return rules.DirsFor(connections)
 }
 
-// judge judges one server, and says whether it kept its integrity.
+// judge judges one server, and says whether it kept its integrity to the end.
 func (c *benchSpecwebCmd) judge(ctx context.Context, s *streams, sub subject.Subject) (whole bool, err error) {
 	url, err := sub.Start(ctx)
 	if err != nil {
@@ -277,10 +277,13 @@ func (c *benchSpecwebCmd) judge(ctx context.Context, s *streams, sub subject.Sub
 	config := c.config(url, sub, s.err)
 	if !c.Search {
 		r, err := specweb.Run(ctx, config)
+		if err != nil && r != nil && len(r.Iterations) > 0 {
+			return false, c.early(s, sub, &found{tried: []*specweb.Result{r}}, err)
+		}
 		if err != nil {
 			return false, err
 		}
-		return r.Whole(), c.write(s, sub, nil, r)
+		return r.Whole() && r.Complete(), c.write(s, sub, nil, r)
 	}
 	return c.search(ctx, s, sub, config)
 }
@@ -293,6 +296,7 @@ func (c *benchSpecwebCmd) config(url string, sub subject.Subject, stderr io.Writ
 		Seed: c.Seed, Users: c.Users, Timeout: c.Timeout, Workers: c.Generator,
 		Conditional: c.Conditional, Arrival: c.arrival(), Delay: c.Delay, Netem: c.Netem, Mount: c.Mount,
 		Content:  rules.NewSet(fixtures.Seed),
+		Build:    experiment.Environment("").Build,
 		Progress: func(stage string) { fmt.Fprintf(stderr, "weighstone: %s: %s\n", sub.Name(), stage) },
 	}
 	if _, err := sub.Usage(); !errors.Is(err, subject.ErrNotHere) {
@@ -318,7 +322,7 @@ func (c *benchSpecwebCmd) find(ctx context.Context, stderr io.Writer, config spe
 	try := func(load int) (bool, error) {
 		config.Connections, config.Dirs = load, c.dirs(load)
 		r, err := specweb.Run(ctx, config)
-		if err == nil && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			err = errors.New("interrupted")
 		}
 		if err != nil {
@@ -348,9 +352,24 @@ func (c *benchSpecwebCmd) find(ctx context.Context, stderr io.Writer, config spe
 func (c *benchSpecwebCmd) search(ctx context.Context, s *streams, sub subject.Subject, config specweb.Config) (whole bool, err error) {
 	f, err := c.find(ctx, s.err, config)
 	if err != nil {
-		return false, err
+		return false, c.early(s, sub, f, err)
 	}
 	return f.whole, c.write(s, sub, f, f.tried...)
+}
+
+// early writes the document of what had been tried when an error ended it,
+// where one was asked for, and returns the error.
+func (c *benchSpecwebCmd) early(s *streams, sub subject.Subject, f *found, err error) error {
+	if len(f.tried) == 0 || c.Output == "text" && c.Out == "" {
+		return err
+	}
+	doc := experiment.Style(s.args, sub.Name(), sub.Facts(), f.tried...)
+	if c.Search {
+		doc.Search = &f.Search
+	}
+	doc.Verdict = doc.Verdict.Worse(bench.Incomplete)
+	doc.Reasons = append([]string{fmt.Sprintf("ended after %d loads: %v", len(f.tried), err)}, doc.Reasons...)
+	return errors.Join(err, c.tell(s, sub, doc))
 }
 
 // write tells of one load, or of a search and its best.
@@ -359,17 +378,8 @@ func (c *benchSpecwebCmd) write(s *streams, sub subject.Subject, f *found, resul
 	if f != nil {
 		doc.Search, doc.Headline = &f.Search, []string{c.headline(sub, f)}
 	}
-	if c.Out != "" {
-		name := doc.Name
-		if len(c.Variants)+len(c.Subject) > 1 {
-			name = sub.Name()
-		}
-		if err := experiment.Save(doc, c.Out, name); err != nil {
-			return err
-		}
-	}
-	if c.Output != "text" {
-		return report.Write(s.out, c.Output, doc)
+	if err := c.tell(s, sub, doc); err != nil || c.Output != "text" {
+		return err
 	}
 	if f == nil {
 		return results[0].WriteText(s.out, sub.Name())
@@ -380,6 +390,23 @@ func (c *benchSpecwebCmd) write(s *streams, sub subject.Subject, f *found, resul
 	}
 	fmt.Fprintf(s.out, "%s\nsteps        %s\n", doc.Headline[0], strings.Join(steps, ", "))
 	return f.best.WriteText(s.out, sub.Name())
+}
+
+// tell writes a document wherever it was asked for.
+func (c *benchSpecwebCmd) tell(s *streams, sub subject.Subject, doc *bench.Document) error {
+	if c.Out != "" {
+		name := doc.Name
+		if len(c.Variants)+len(c.Subject) > 1 {
+			name = sub.Name()
+		}
+		if err := experiment.Save(doc, c.Out, name); err != nil {
+			return err
+		}
+	}
+	if c.Output == "text" {
+		return nil
+	}
+	return report.Write(s.out, c.Output, doc)
 }
 
 // headline says what a search found.
