@@ -46,7 +46,11 @@ type server struct {
 	sources map[int]source // by descriptor
 	buf     []byte         // what is read goes through it
 	control []byte         // and the descriptors through this
+	resting bool           // the listening socket is not watched: there was no room for a connection
 }
+
+// shortage is how long, in milliseconds, accepting pauses when descriptors run out.
+const shortage = 100
 
 // A source is what a descriptor stands for. It may be told that it is ready
 // when it is not.
@@ -56,9 +60,19 @@ type source interface{ ready(*server) }
 func (s *server) run() error {
 	var events [64]unix.EpollEvent
 	for {
-		n, err := unix.EpollWait(s.epoll, events[:], -1)
+		timeout := -1
+		if s.resting {
+			timeout = shortage
+		}
+		n, err := unix.EpollWait(s.epoll, events[:], timeout)
 		if err != nil && err != unix.EINTR {
 			return os.NewSyscallError("epoll_wait", err)
+		}
+		if s.resting {
+			if err := s.watch(s.listener, (*entrance)(s)); err != nil {
+				return err
+			}
+			s.resting = false
 		}
 		for _, e := range events[:max(n, 0)] {
 			// An earlier event may have closed it.
@@ -79,6 +93,15 @@ func (s *server) watch(fd int, at source) error {
 	return nil
 }
 
+// pause stops watching the listening socket for a while: it stays readable while
+// nothing can be accepted, and the helper would spin.
+func (s *server) pause() {
+	if unix.EpollCtl(s.epoll, unix.EPOLL_CTL_DEL, s.listener, nil) == nil {
+		delete(s.sources, s.listener)
+		s.resting = true
+	}
+}
+
 // drop closes a descriptor, which also ends the watching.
 func (s *server) drop(fd int) {
 	delete(s.sources, fd)
@@ -91,7 +114,12 @@ type entrance server
 // ready takes one connection; if there are more the socket stays readable.
 func (e *entrance) ready(s *server) {
 	fd, _, err := unix.Accept4(e.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-	if err != nil {
+	switch err {
+	case nil:
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		(*server)(e).pause()
+		return
+	default:
 		return
 	}
 	if checkPeer(fd) != nil || s.watch(fd, &conn{fd: fd}) != nil {

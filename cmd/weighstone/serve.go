@@ -147,6 +147,7 @@ func (c *serveCmd) Run(s *streams) error {
 	if variant.MaxConns > 0 && c.MaxConns > variant.MaxConns {
 		return usageError{fmt.Errorf("%s holds at most %d connections, not --max-conns %d: %s", variant.Name, variant.MaxConns, c.MaxConns, variant.Bound)}
 	}
+	s.err = sys.Outlive(s.err)
 	signals := catchSignals()
 	defer signals.stop()
 	v := &service{cmd: c, variant: variant, log: s.log()}

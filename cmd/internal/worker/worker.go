@@ -15,6 +15,7 @@ import (
 	"github.com/weighstone/weighstone/cmd/internal/site"
 	"github.com/weighstone/weighstone/handlers/status"
 	"github.com/weighstone/weighstone/internal/accesslog"
+	"github.com/weighstone/weighstone/internal/sys"
 	"github.com/weighstone/weighstone/servers/process"
 )
 
@@ -51,6 +52,7 @@ func Run(args []string, engines map[string]Engine, parts Parts, stderr io.Writer
 	if len(args) != 2 {
 		return errArguments
 	}
+	stderr = sys.Outlive(stderr)
 	l := &life{argument: args[0], log: slog.New(slog.NewTextHandler(stderr, nil))}
 	if err := json.Unmarshal([]byte(l.argument), &l.app); err != nil {
 		return fmt.Errorf("read the application: %w", err)
