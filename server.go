@@ -39,6 +39,10 @@ type Options struct {
 	// Knobs are the choices within the architecture.
 	Knobs Knobs
 
+	// Position is the number of this process among those of its server, from 0:
+	// its first loop takes the core of that number, if loops are pinned.
+	Position int
+
 	// Log receives what an operator must know; nil discards it.
 	Log *slog.Logger
 

@@ -292,6 +292,7 @@ func table() []Variant {
 			Concurrent: Unlimited, Keepalive: true,
 			Historical: []string{"nginx (2004) without accept_mutex", "Zeus (1995)", "lighttpd (2003) with server.max-worker"},
 			Knobs: ofEpoll("--workers: processes, by default as many as there are cores",
+				"--pin: the loop of each process has a thread that is bound to a core of its own",
 				"--exclusive: a connection wakes one process, not all (EPOLLEXCLUSIVE)"),
 			PerCore: true,
 			New:     process.NewSymped,

@@ -50,7 +50,7 @@ func (l *lab) addClosing(d *design, duration time.Duration) error {
 	if err != nil {
 		return err
 	}
-	ours, err := l.runnable(d, l.variants("epoll", "percore", "uring", "accel")...)
+	ours, err := l.runnable(d, l.variants("epoll", "percore", "uring", "accel", "symped", "prefork-reuseport", "iterative", "fork", "inetd")...)
 	if err != nil {
 		return err
 	}

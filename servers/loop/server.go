@@ -228,7 +228,7 @@ func (s *server) open(listeners []int, site *weighstone.Site) error {
 			return s.giveUp(err)
 		}
 		if len(s.cores) > 0 {
-			l.pinned, l.core = true, s.cores[i%len(s.cores)]
+			l.pinned, l.core = true, s.cores[(s.options.Position+i)%len(s.cores)]
 		}
 	}
 	if s.kind.acceptor {

@@ -14,6 +14,7 @@ type Config struct {
 	Engine    string // which server the worker runs
 	Master    int    // process id
 	Slot      int    // number on the scoreboard
+	Position  int    // among the workers that there are at a time, from 0
 	Listeners int    // how many listening sockets there are
 	Conn      string // which descriptor is a connection to serve instead: passed, stdio, or empty
 	Files     int    // how many descriptors of the application there are

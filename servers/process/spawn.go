@@ -34,7 +34,7 @@ func (s *server) spawn(position, conn int) (*child, error) {
 // exec starts the program of c with what it inherits.
 func (s *server) exec(c *child, conn int) error {
 	config := s.config
-	config.Slot, config.Conn = s.board.Number(c.slot), s.model.conn
+	config.Slot, config.Position, config.Conn = s.board.Number(c.slot), c.position, s.model.conn
 	var sockets []int
 	if conn == noConn {
 		sockets = s.share(c.position)

@@ -63,7 +63,7 @@ func Inherit(arg string) (*Worker, error) {
 // Options are what the worker's server is to be made with.
 func (w *Worker) Options(log *slog.Logger, access weighstone.AccessLog) weighstone.Options {
 	return weighstone.Options{
-		Limits: w.Config.Limits, Workers: w.Config.Workers, Knobs: w.Config.Knobs,
+		Limits: w.Config.Limits, Workers: w.Config.Workers, Knobs: w.Config.Knobs, Position: w.Config.Position,
 		Log: log, Slots: []*weighstone.Slot{w.slot}, Access: access, Taken: w.taken,
 	}
 }
