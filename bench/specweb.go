@@ -12,6 +12,9 @@ type Specweb struct {
 	// what was wrong if not.
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"`
+	// ClientBytes is what the generator's memory grew by, its sockets' buffers
+	// aside.
+	ClientBytes int `json:"client_bytes"`
 	// Rates are those of the connections, from the slowest to the fastest, in
 	// bit/s: the quantiles at 0, 1, ... 100 %.
 	Rates []float64 `json:"rates_bits_per_s"`

@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/weighstone/weighstone/bench"
 )
@@ -169,6 +173,118 @@ func TestSpecwebInterrupted(t *testing.T) {
 	if d := searched(t, dir); d.Verdict != bench.Incomplete || len(d.Cells) == 0 || len(d.Cells) != len(d.Search.Steps) || !strings.Contains(strings.Join(d.Reasons, " "), "interrupted") {
 		t.Errorf("%s, %q, %d cells, %+v", d.Verdict, d.Reasons, len(d.Cells), d.Search)
 	}
+}
+
+// TestSpecwebThousands: three thousand connections, each at its line's rate, are
+// one program's work; nothing is lost, and each costs less than 4 KB beside its
+// socket's buffers.
+func TestSpecwebThousands(t *testing.T) {
+	few, many := 500, 3000
+	grown := func(connections int) int {
+		out, status := specwebBench(t, "-c", fmt.Sprint(connections), "-d", "2s", "--warmup", "2s", "--timeout", "2m", "-o", "json")
+		var doc bench.Document
+		from, to := strings.Index(out, "{"), strings.LastIndex(out, "}")
+		if status != 0 || from < 0 || json.Unmarshal([]byte(out[from:to+1]), &doc) != nil || len(doc.Cells) != 1 || len(doc.Cells[0].Runs) != 1 {
+			t.Fatalf("status %d: %s", status, out)
+		}
+		r := doc.Cells[0].Runs[0]
+		if r.Specweb == nil || r.Specweb.Connections != connections || r.Specweb.Broken() > 0 || r.Errors.Total() > 0 || r.Client.Connections < uint64(connections) {
+			t.Fatalf("%+v, errors %v", r.Specweb, r.Errors)
+		}
+		return r.Specweb.ClientBytes
+	}
+	each := (grown(many) - grown(few)) / (many - few)
+	t.Logf("%d bytes a connection", each)
+	if each < 500 || each > 4096 {
+		t.Errorf("%d bytes a connection", each)
+	}
+}
+
+// A bucket lets so many bytes pass in a second, for all that share it: each in
+// its turn.
+type bucket struct {
+	mu   sync.Mutex
+	rate float64
+	next time.Time // when all that was let through has passed
+}
+
+// pass waits until n bytes may.
+func (b *bucket) pass(n int) {
+	b.mu.Lock()
+	now := time.Now()
+	if idle := now.Add(-20 * time.Millisecond); b.next.Before(idle) {
+		b.next = idle // what was not used is lost, but for a moment's worth
+	}
+	b.next = b.next.Add(time.Duration(float64(n) / b.rate * float64(time.Second)))
+	wait := b.next.Sub(now)
+	b.mu.Unlock()
+	time.Sleep(wait)
+}
+
+// before puts the bucket in front of a server, and returns its address.
+func (b *bucket) before(t *testing.T, server string) string {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer client.Close()
+				to, err := net.Dial("tcp4", server)
+				if err != nil {
+					return
+				}
+				defer to.Close()
+				all.Go(func() { io.Copy(to, client); to.(*net.TCPConn).CloseWrite() })
+				part := make([]byte, 2048)
+				for {
+					n, err := to.Read(part)
+					if n > 0 {
+						b.pass(n)
+						if _, err := client.Write(part[:n]); err != nil {
+							return
+						}
+					}
+					if err != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+	return l.Addr().String()
+}
+
+// TestSpecwebSearch: of a server behind a bucket that holds twenty lines at four
+// fifths of their rate the search finds just that, to within a step.
+func TestSpecwebSearch(t *testing.T) {
+	t.Parallel()
+	const line, want, step = 2_000_000, 20, 4
+	s := serve(t, "epoll")
+	b := &bucket{rate: want * 0.8 * line / 8}
+	at := b.before(t, s.addr)
+	var tried []string
+	for range 3 { // what the machine takes away meanwhile is not the server's
+		out, status := specwebBench(t, "--subject", "capped=http://"+at, "--search", "-c", "8", "--most", "64", "--step", fmt.Sprint(step),
+			"--line-rate", fmt.Sprint(line), "-d", "3s", "--warmup", "1s")
+		found := regexp.MustCompile(`capped holds (?:now and then )?(\d+) conforming connections`).FindStringSubmatch(out)
+		if status != 0 || found == nil {
+			t.Fatalf("status %d: %s", status, out)
+		}
+		if n, _ := strconv.Atoi(found[1]); n >= want-step && n <= want+step {
+			return
+		}
+		tried = append(tried, out)
+	}
+	t.Errorf("a server of %d: %s", want, strings.Join(tried, "\n"))
 }
 
 // TestSpecwebNetem: the kernel delays the packets, at least as long as it was

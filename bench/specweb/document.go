@@ -62,7 +62,7 @@ func (i *Iteration) specweb(c *Config) *bench.Specweb {
 		Passed: i.Conforms(), Why: i.Why(), Rates: percentiles(i.Conformance.Rates),
 		Posts: log.Sent, Unanswered: log.Unknown, Records: log.Records,
 		Lost: log.Lost.N, Duplicated: log.Duplicated.N, Reordered: log.Reordered.N, Corrupted: log.Corrupted.N, Foreign: log.Foreign.N,
-		WrongReplies: i.Wrong,
+		WrongReplies: i.Wrong, ClientBytes: i.ClientBytes,
 	}
 	if c.Posts > 0 {
 		out.LineRate, out.Rates = 0, nil

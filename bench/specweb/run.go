@@ -68,7 +68,10 @@ type Iteration struct {
 	P50, P90    time.Duration
 	P99, Max    time.Duration
 	ClientBusy  float64 `json:"client_busy"` // share of its cores, 0 to 1
-	Interrupted bool    `json:"interrupted"`
+	// ClientBytes is what the generator's memory grew by, the sockets' buffers
+	// aside. Some 6 MB are for its counts, the rest for its clients.
+	ClientBytes int  `json:"client_bytes"`
+	Interrupted bool `json:"interrupted"`
 
 	// Load is all that the load generator has seen.
 	Load *load.Result `json:"-"`
@@ -226,14 +229,21 @@ func (c *Config) iterate(ctx context.Context, n int) (*Iteration, error) {
 	} else {
 		draw.Until = c.Warmup + c.Duration
 	}
+	grown := memory()
 	p := NewPlan(draw)
 	config.Plan = p
 	used := c.watch(&config)
+	end, bytes := config.End, 0
+	config.End = func() {
+		tellAt(end)
+		bytes = grown()
+	}
 	res, err := load.Run(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	it := p.iteration(res)
+	it.ClientBytes = bytes
 	if cpu, known := used(); known && res.Tally.Done > 0 {
 		it.CPUMicros = float64(cpu.Nanoseconds()) / 1e3 / float64(res.Tally.Done)
 	}

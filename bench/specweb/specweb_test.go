@@ -279,6 +279,67 @@ func TestCleanLogs(t *testing.T) {
 	}
 }
 
+// shown has a client ask for an advertisement and get what show makes of the one
+// that is due; it says whether the client took that for right.
+func (s *session) shown(rng *rand.Rand, show func(due rules.Showing) rules.Showing) bool {
+	s.op, s.file = rules.Ad, rules.File{Dir: rng.IntN(9), Index: rng.IntN(2)}
+	s.visitor = rules.Visitor{User: rng.IntN(s.plan.users), Last: s.last}
+	s.expect.begin(s)
+	now := show(s.plan.tables.Next(s.visitor.User, s.visitor.Last, time.Now().Unix()))
+	s.Head(200, fields{"Set-Cookie": string(now.AppendSetCookie(nil))})
+	body := rules.AppendPageHead(nil, "some server/1", "10.0.0.1", script(s.op), rules.AppendQuery(nil, s.file))
+	r := s.plan.set.Read(s.file, now.Ad)
+	s.Body(append(r.AppendRest(body), rules.PageEnd...))
+	return s.Right()
+}
+
+// TestSimulatedReplies: of 200,000 replies the one is found that shows a user
+// the last advertisement again, or another's; in a thousand iterations without a
+// fault none is.
+func TestSimulatedReplies(t *testing.T) {
+	t.Parallel()
+	const every = 200_000
+	due := func(s rules.Showing) rules.Showing { return s }
+	for _, fault := range []string{"stale-ad", "mix-users"} {
+		p := newPlan(1, 9, 3)
+		s, rng := p.sessions[0], rand.New(rand.NewPCG(3, 3))
+		now := time.Now().Unix()
+		wrong := func(right rules.Showing) rules.Showing {
+			v := s.visitor
+			if fault == "stale-ad" {
+				return p.tables.Show(v.User, v.Last, now)
+			}
+			for step := 1; step < p.users; step++ {
+				if other := p.tables.Next((v.User+step)%p.users, v.Last, now); other != right {
+					return other
+				}
+			}
+			return right
+		}
+		for n := range every {
+			show := due
+			if n == every/3 {
+				show = wrong
+			}
+			if right := s.shown(rng, show); right == (n == every/3) {
+				t.Fatalf("%s: reply %d is taken for right: %v; %v", fault, n, right, p.complain.all)
+			}
+		}
+		if p.complain.n != 1 {
+			t.Errorf("%s: %d replies were wrong", fault, p.complain.n)
+		}
+	}
+	for seed := range uint64(1000) {
+		p := newPlan(2, 9, seed)
+		rng := rand.New(rand.NewPCG(seed, 4))
+		for n := range 100 {
+			if !p.sessions[n%2].shown(rng, due) {
+				t.Fatalf("seed %d, reply %d: %v", seed, n, p.complain.all)
+			}
+		}
+	}
+}
+
 // TestPlausible: the tails are those of the binomial distribution, summed term
 // by term.
 func TestPlausible(t *testing.T) {

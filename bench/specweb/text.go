@@ -83,6 +83,9 @@ func (r *Result) writeIteration(b *strings.Builder, n int) {
 	for _, s := range c.Operations {
 		fmt.Fprintf(b, "  %-8s %8d  %6.2f %%  of %5.2f %%  %d failed\n", s.Name, s.Asked, s.Got, s.Wanted, s.Failed)
 	}
+	if it.ClientBytes > 0 {
+		fmt.Fprintf(b, "  memory of the generator: %.1f MB beside its sockets' buffers\n", float64(it.ClientBytes)/1e6)
+	}
 	fmt.Fprintf(b, "  rate of the slowest connections, bit/s: %s\n", curve(c.Rates))
 	for _, reason := range c.Reasons {
 		fmt.Fprintf(b, "  does not conform: %s\n", reason)

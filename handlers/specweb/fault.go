@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	rules "github.com/weighstone/weighstone/fixtures/specweb"
 	"github.com/weighstone/weighstone/internal/postlog"
@@ -52,11 +51,9 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s:%d", f.Mode, f.Every)
 }
 
-// A culprit commits a fault.
-type culprit struct {
-	Fault
-	owed atomic.Bool // a POST was dropped, and the next is to be logged twice
-}
+// A culprit commits a fault. What it counts and owes is in the log, so that all
+// processes of a server commit it together, also across a restart.
+type culprit struct{ Fault }
 
 // strikes counts a request that the fault can befall, together with those of all
 // processes, and says whether it does.
@@ -90,9 +87,9 @@ func (c *culprit) record(log *postlog.Log, r *rules.Record) error {
 	case dropAndDuplicate:
 		switch {
 		case c.strikes(log):
-			c.owed.Store(true)
+			log.Owe()
 			times = 0
-		case c.owed.CompareAndSwap(true, false):
+		case log.Paid():
 			times = 2
 		}
 	case tornRecord:

@@ -59,7 +59,7 @@ func New(o Options) *Handler {
 	if o.Errors == nil {
 		o.Errors = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{files: o.Files, log: o.Log, fault: culprit{Fault: o.Fault}, errors: o.Errors, pid: os.Getpid()}
+	return &Handler{files: o.Files, log: o.Log, fault: culprit{o.Fault}, errors: o.Errors, pid: os.Getpid()}
 }
 
 // Routes returns the routes to put into a site.

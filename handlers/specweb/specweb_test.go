@@ -15,30 +15,37 @@ import (
 	"github.com/weighstone/weighstone/internal/postlog"
 )
 
-// A site is that of a , with its log; the set has two directories.
+// A site is that of a handler, with its log; the set has two directories.
 type site struct {
 	*weighstone.Site
 	set *rules.Set
 	log *postlog.Log
 }
 
-func newSite(t *testing.T, fault Fault) *site {
+func newSite(t *testing.T, fault Fault) *site { return newSites(t, fault, 1)[0] }
+
+// newSites are those of several processes with one log.
+func newSites(t *testing.T, fault Fault, n int) (all []*site) {
 	t.Helper()
 	shared, err := postlog.Create(postlog.Memory, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := postlog.Open(shared, false)
-	if err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() { shared.Close() })
+	for range n {
+		log, err := postlog.Open(shared, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { log.Close() })
+		s := &site{set: rules.NewSet(1), log: log}
+		h := New(Options{Files: s.file, Log: func() (*postlog.Log, error) { return log, nil }, Fault: fault})
+		if s.Site, err = weighstone.NewSite(0, h.Routes()...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
 	}
-	t.Cleanup(func() { log.Close(); shared.Close() })
-	s := &site{set: rules.NewSet(1), log: log}
-	h := New(Options{Files: s.file, Log: func() (*postlog.Log, error) { return log, nil }, Fault: fault})
-	if s.Site, err = weighstone.NewSite(0, h.Routes()...); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return all
 }
 
 func (s *site) file(dst, path []byte) ([]byte, int) {
@@ -260,6 +267,62 @@ func TestFaults(t *testing.T) {
 		if len(all) != want.records || len(ids) != want.ids || corrupt != want.corrupt || wrong != want.wrongAds {
 			t.Errorf("%q: %d records of %d posts, %d corrupt, %d wrong advertisements; want %+v", mode, len(all), len(ids), corrupt, wrong, want)
 		}
+	}
+}
+
+// TestFaultsAreShared: whichever process has a POST, one in ten is dropped, and
+// the one after it logged twice, as by one server.
+func TestFaultsAreShared(t *testing.T) {
+	const posts = 100
+	sites := newSites(t, Fault{Mode: dropAndDuplicate, Every: 10, Seed: 1}, 4)
+	sites[0].reset(t)
+	for i := range posts {
+		v := rules.Visitor{User: 1, Last: 2}
+		form := string(rules.AppendForm(nil, uint64(i), rules.File{}))
+		if x := sites[i%4].do("POST", rules.PostURL, string(v.AppendCookie(nil)), form); x.Out.Code() != 200 {
+			t.Fatalf("status %d", x.Out.Code())
+		}
+	}
+	all, corrupt := sites[0].records(t)
+	times := map[uint64]int{}
+	for _, r := range all {
+		times[r.ID]++
+	}
+	once, twice := 0, 0
+	for _, n := range times {
+		switch n {
+		case 1:
+			once++
+		case 2:
+			twice++
+		}
+	}
+	if len(all) != posts || corrupt != 0 || once != posts-20 || twice != 10 {
+		t.Errorf("%d records of %d posts: %d once, %d twice, %d corrupt", len(all), posts, once, twice, corrupt)
+	}
+}
+
+// TestSeldomFault: a fault of one in 200,000 befalls just that many, and by
+// another seed others.
+func TestSeldomFault(t *testing.T) {
+	const every = 200_000
+	log := newSite(t, Fault{}).log
+	struck := map[uint64]bool{}
+	for seed := range uint64(3) {
+		c := culprit{Fault{Mode: replayPost, Every: every, Seed: seed}}
+		n := 0
+		for k := range uint64(2 * every) {
+			if c.strikes(log) {
+				n++
+				struck[k%every] = true
+			}
+		}
+		if n != 2 {
+			t.Errorf("seed %d: %d of %d", seed, n, 2*every)
+		}
+	}
+	if len(struck) != 3 {
+		t.Errorf("three seeds befall %d places", len(struck))
 	}
 }
 

@@ -24,7 +24,8 @@ type header struct {
 	users      atomic.Uint64
 	at         atomic.Int64
 	counter    atomic.Uint64
-	_          [RecordBytes - 6*8]byte
+	debt       atomic.Uint64 // see Owe
+	_          [RecordBytes - 7*8]byte
 }
 
 // Facts are what all processes know since the last reset.
@@ -129,6 +130,23 @@ func (l *Log) Generation() uint64 { return l.head.generation.Load() }
 // Count adds one to a counter that all processes share and no reset touches, and
 // returns it.
 func (l *Log) Count() uint64 { return l.head.counter.Add(1) }
+
+// Owe notes that some process dropped a record, which another is to log twice
+// for; Paid takes one such debt, if there is any. No reset touches them.
+func (l *Log) Owe() { l.head.debt.Add(1) }
+
+// Paid takes a debt that Owe has noted, and says whether there was one.
+func (l *Log) Paid() bool {
+	for {
+		n := l.head.debt.Load()
+		if n == 0 {
+			return false
+		}
+		if l.head.debt.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
 
 // Facts returns what all know since the last reset.
 func (l *Log) Facts() (f Facts, err error) {
