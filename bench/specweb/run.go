@@ -301,6 +301,7 @@ func (p *Plan) iteration(res *load.Result) *Iteration {
 // once in a million times.
 func requestsFor(posts int) uint64 {
 	const share, far = 0.048, 4.8 // standard deviations
-	n := float64(posts) / share
-	return uint64(math.Ceil(n + far*math.Sqrt(n*(1-share)/share)))
+	// n shares less so many deviations of them are the POSTs: solved for the root of n.
+	root := (far*math.Sqrt(1-share) + math.Sqrt(far*far*(1-share)+4*float64(posts))) / (2 * math.Sqrt(share))
+	return uint64(math.Ceil(root * root))
 }

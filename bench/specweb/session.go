@@ -178,11 +178,13 @@ func (s *session) Done(sample *bench.Sample) {
 
 // measure adds to the connection's rate what of the exchange, and of the wait for
 // the line and the way behind it, lies in the measured window: a large file is on the line
-// for 18 s, and in a short run before and after.
+// for 18 s, and in a short run before and after. The line begins when the request
+// does, as the pacer has it: a generator that was late itself has its connections
+// slow, and is not taken for one that kept its lines full.
 func (s *session) measure(sample *bench.Sample) {
 	took := sample.Last
 	if s.plan.lineRate > 0 {
-		took = max(took, load.LineTime(sample.BytesIn, s.plan.lineRate))
+		took = max(took, sample.Started+load.LineTime(sample.BytesIn, s.plan.lineRate))
 	}
 	took += load.Far(s.plan.delay, sample.Connected > 0)
 	begin, end := max(sample.Due, s.plan.from), sample.Due+took

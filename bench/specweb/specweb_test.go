@@ -12,6 +12,7 @@ import (
 
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/bench"
+	"github.com/weighstone/weighstone/bench/load"
 	rules "github.com/weighstone/weighstone/fixtures/specweb"
 )
 
@@ -515,6 +516,35 @@ func TestMemoryOfASession(t *testing.T) {
 	}
 	runtime.KeepAlive(p)
 	runtime.KeepAlive(asks)
+}
+
+// TestLagCounts: the rate of a connection is what was delivered, bytes over the
+// time that passed, also where the generator began late and made up for none.
+func TestLagCounts(t *testing.T) {
+	const line, bytes, lag = 400_000, 5000, 20 * time.Millisecond // 100 ms on the line
+	p := newPlan(1, 1, 1)
+	s := p.sessions[0]
+	now := time.Duration(0)
+	for range 100 {
+		last := lag + 10*time.Millisecond
+		s.Done(&bench.Sample{Due: now, Started: lag, Last: last, BytesIn: bytes, Status: 200})
+		now += max(last, lag+load.LineTime(bytes, line))
+	}
+	delivered := 100 * bytes * 8 / now.Seconds()
+	if got := s.count.bytes * 8 / s.count.took.Seconds(); math.Abs(got/delivered-1) > 1e-9 || delivered > 0.84*line {
+		t.Errorf("%.0f bit/s, delivered were %.0f of %d", got, delivered, line)
+	}
+}
+
+// TestEnoughRequests: they have the POSTs that were asked for, but once in a
+// million times, also when these are few.
+func TestEnoughRequests(t *testing.T) {
+	for _, posts := range []int{1, 5, 100, 5000} {
+		n := requestsFor(posts)
+		if short := tail(uint64(posts-1), n, 0.048); short > 3e-6 {
+			t.Errorf("%d POSTs: of %d requests fewer have them with probability %g", posts, n, short)
+		}
+	}
 }
 
 // TestDelayCounts: an exchange takes as long as the way there and back besides,

@@ -38,7 +38,7 @@ func median[T int | float64 | time.Duration](r *Result, of func(*Iteration) T) T
 		return 0
 	}
 	slices.Sort(all)
-	return all[len(all)/2]
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 // WriteText tells of a load: the verdict, the medians, each iteration, and the
