@@ -136,6 +136,7 @@ func (l *loop) adopt(c *conn) {
 		l.conns = append(l.conns, make([]*conn, len(l.conns)+64)...)
 	}
 	l.conns[c.fd] = c
+	c.born = l.turns
 	l.lists[c.state].push(c)
 	l.count++
 	l.io.watch(c)

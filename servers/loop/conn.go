@@ -46,6 +46,7 @@ type conn struct {
 
 	peer wire.Peer
 
+	born    uint64 // the turn of its loop in which it came
 	blocked bool   // reactor: the last call on it would have blocked
 	armed   uint32 // reactor: the interest that the dispatcher has, 0 for none
 

@@ -40,6 +40,7 @@ type loop struct {
 	fetchers  *stage.Stage[fetch] // read files for all loops; nil where the loops do it
 
 	now   time.Time // of the last wait's end
+	turns uint64    // waits so far
 	conns []*conn   // by descriptor
 	count int
 	away  int // connections for which helpers are reading
@@ -114,6 +115,7 @@ func (l *loop) run() error {
 			return err
 		}
 		l.awake.Store(true)
+		l.turns++
 		l.now = time.Now()
 		l.machine.Tick(l.now)
 		l.slot.Waited(events)

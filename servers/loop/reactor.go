@@ -58,6 +58,13 @@ func (r *reactor) work() {
 func (r *reactor) handle(fd int) {
 	l := r.l
 	if fd < len(l.conns) && l.conns[fd] != nil {
+		if l.conns[fd].born == l.turns {
+			// What was told is of the connection that had the descriptor before
+			// and was closed in this turn. Taken for this one's, whose own is still
+			// to be told, it would be read twice: also while a stage or a thread
+			// has it.
+			return
+		}
 		if r.edge {
 			r.useUp(l.conns[fd])
 		} else {

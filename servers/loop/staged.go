@@ -91,7 +91,20 @@ func (n *network) close() {
 // submit gives c, of which data was read, to the first stage. It is admission
 // control: what that has no room for is answered 503 here, in the loop, for
 // which nothing needs to be parsed.
+//
+// Until c comes back nothing may be told of it: a loop that took another step
+// would do so beside the stage. An input is told once (EPOLLONESHOT), but c may
+// come from a reply that the socket has taken at last, or from a goroutine, and
+// what is then asked of the dispatcher is told again and again.
 func (l *loop) submit(c *conn, data []byte, seen int) {
+	if len(data) == 0 {
+		l.rest(c, nil, true)
+		return
+	}
+	if c.armed != evOnce {
+		l.io.unwatch(c)
+		l.enter(c, weighstone.StateHead)
+	}
 	j := l.job()
 	j.c, j.seen = c, seen
 	j.buf = append(j.buf[:0], data...)
