@@ -52,7 +52,7 @@ func apacheOn(mpm string) func(string, Setup) (Recipe, error) {
 		return Recipe{
 			Args:         func(_ int, config string) []string { return []string{"-f", config, "-DFOREGROUND"} },
 			Config:       a.config,
-			Unprivileged: true, Uncounted: a.CGI != "", Modules: names, Unequal: unequal,
+			Unprivileged: true, Uncounted: a.cgid(), Modules: names, Unequal: unequal,
 		}, nil
 	}
 }

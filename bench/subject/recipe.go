@@ -42,8 +42,7 @@ type Recipe struct {
 	Unequal []string
 	// Uncounted is set where the CPU time of programs is lost: who starts them
 	// ignores their end, and then the kernel adds it to nobody's
-	// (wait(2), SIGCHLD and SIG_IGN); or so many processes start them that what
-	// the kernel rounds off for each (ticks of 10 ms) is most of a short run.
+	// (wait(2), SIGCHLD and SIG_IGN).
 	Uncounted bool
 	// Source is what brings the program, for advice; empty for our own.
 	Source string

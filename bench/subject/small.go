@@ -25,8 +25,6 @@ func miniHTTPD(_ string, s Setup) (Recipe, error) {
 	if s.CGI != "" {
 		r.Modules = append(r.Modules, "cgi")
 		r.Prepare = func(_ int, dir string) error { return plant(s, dir) }
-		r.Unequal = append(r.Unequal, "mini-httpd does not wait for all that it starts for a CGI program, so that some of the CPU time is lost")
-		r.Uncounted = true
 	}
 	if s.AccessLog != "" {
 		r.Unequal = append(r.Unequal, "mini-httpd writes its access log in the combined format, and no line for a CGI program")

@@ -46,7 +46,7 @@ type Fact struct{ Name, Value string }
 var ErrNotHere = errors.New("the subject was not started here: its CPU use is not known")
 
 // ErrUncounted says that the CPU time of a subject's programs is lost.
-var ErrUncounted = errors.New("the CPU use of the programs that the subject starts is not known: it does not wait for them, or too many processes start them")
+var ErrUncounted = errors.New("the subject does not wait for the programs it starts: their CPU use is not known")
 
 // Unknown says whether an error of [Subject.Usage] is only that nobody can know.
 func Unknown(err error) bool { return errors.Is(err, ErrNotHere) || errors.Is(err, ErrUncounted) }
