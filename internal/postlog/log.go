@@ -196,7 +196,11 @@ func (l *Log) Append(fill func(dst []byte, number uint64) []byte) (number uint64
 			l.file.Truncate(size) // what was written of it; else the next holder cuts it
 			return err
 		}
-		return l.settle()
+		if err := l.settle(); err != nil {
+			l.file.Truncate(size) // who is told that it failed has left no record
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("append to the log of POSTs: %w", err)
