@@ -76,8 +76,8 @@ func (c *culprit) show(log *postlog.Log, t *rules.Tables, v rules.Visitor, now i
 	return right
 }
 
-// record logs a POST.
-func (c *culprit) record(log *postlog.Log, r *rules.Record) error {
+// record logs a POST that began in a generation of the log.
+func (c *culprit) record(log *postlog.Log, generation uint64, r *rules.Record) error {
 	times := 1
 	switch c.Mode {
 	case replayPost:
@@ -94,12 +94,12 @@ func (c *culprit) record(log *postlog.Log, r *rules.Record) error {
 		}
 	case tornRecord:
 		if c.strikes(log) {
-			_, err := log.Append(func(dst []byte, number uint64) []byte { return torn(r, dst, number) })
+			_, err := log.AppendTo(generation, func(dst []byte, number uint64) []byte { return torn(r, dst, number) })
 			return err
 		}
 	}
 	for range times {
-		if _, err := log.Append(func(dst []byte, number uint64) []byte {
+		if _, err := log.AppendTo(generation, func(dst []byte, number uint64) []byte {
 			r.Number = number
 			return r.Append(dst)
 		}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/weighstone/weighstone"
 	"github.com/weighstone/weighstone/cgi"
 	rules "github.com/weighstone/weighstone/fixtures/specweb"
+	"github.com/weighstone/weighstone/internal/postlog"
 )
 
 // post logs a form and answers with the page of its file.
@@ -26,12 +27,15 @@ func (h *Handler) post(x *weighstone.Exchange) {
 		x.Fail(http.StatusBadRequest)
 		return
 	}
-	_, log := h.known(x, v)
+	k, log := h.known(x, v)
 	if log == nil || !h.page(x, rules.PostURL, f, -1) {
 		return
 	}
 	r := rules.Record{Time: time.Now().UnixNano(), Process: h.pid, ID: id, File: f, Visitor: v}
-	if err := h.fault.record(log, &r); err != nil {
+	switch err := h.fault.record(log, k.facts.Generation, &r); {
+	case errors.Is(err, postlog.ErrReset): // what was posted belongs to the run before
+		x.Fail(http.StatusConflict)
+	case err != nil:
 		h.fail(x, err)
 	}
 }

@@ -7,8 +7,8 @@
 //
 // What is wrong with a request it says by status: 400 for a missing or malformed
 // cookie, query or form, 403 for a user that the tables do not know, 404 for a
-// file that the set does not have, 409 for an advertisement before the first
-// reset. A POST that is answered with anything but 200 has left no record.
+// file that the set does not have, 409 for an advertisement or a POST before the first
+// reset, and for a POST that a reset overtakes. A POST that is answered with anything but 200 has left no record.
 package specweb
 
 import (

@@ -1,6 +1,7 @@
 package specweb
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -267,6 +268,28 @@ func TestFaults(t *testing.T) {
 		if len(all) != want.records || len(ids) != want.ids || corrupt != want.corrupt || wrong != want.wrongAds {
 			t.Errorf("%q: %d records of %d posts, %d corrupt, %d wrong advertisements; want %+v", mode, len(all), len(ids), corrupt, wrong, want)
 		}
+	}
+}
+
+// TestResetOvertakes: a POST that was begun before a reset is not a record of the
+// log after it.
+func TestResetOvertakes(t *testing.T) {
+	sites := newSites(t, Fault{}, 2)
+	sites[0].reset(t)
+	before := sites[0].log.Generation()
+	sites[1].reset(t)
+	c, r := culprit{}, rules.Record{ID: 7}
+	if err := c.record(sites[0].log, before, &r); !errors.Is(err, postlog.ErrReset) {
+		t.Errorf("a POST of the run before: %v", err)
+	}
+	if all, corrupt := sites[0].records(t); len(all)+corrupt > 0 {
+		t.Errorf("%d records, %d corrupt", len(all), corrupt)
+	}
+	if err := c.record(sites[0].log, before+1, &r); err != nil {
+		t.Error(err)
+	}
+	if all, _ := sites[0].records(t); len(all) != 1 {
+		t.Errorf("%d records", len(all))
 	}
 }
 

@@ -1,6 +1,7 @@
 package postlog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -47,6 +48,9 @@ type Log struct {
 	mu     sync.Mutex // held by whoever holds the file's lock
 	record []byte     // the workspace of Append
 }
+
+// ErrReset says that the log was reset meanwhile.
+var ErrReset = errors.New("the log was reset meanwhile")
 
 // Open opens the log behind a descriptor that [Create] made, in this process or
 // another. With sync a record counts when it is on the disk.
@@ -182,7 +186,20 @@ func (l *Log) Reset(f Facts) error {
 // have the length of one. The lock is held meanwhile. The record is in the log
 // when Append returns, whatever happens to this process.
 func (l *Log) Append(fill func(dst []byte, number uint64) []byte) (number uint64, err error) {
+	return l.append(nil, fill)
+}
+
+// AppendTo is Append, but to the log of that generation only: [ErrReset] says
+// that it is gone.
+func (l *Log) AppendTo(generation uint64, fill func(dst []byte, number uint64) []byte) (number uint64, err error) {
+	return l.append(&generation, fill)
+}
+
+func (l *Log) append(generation *uint64, fill func(dst []byte, number uint64) []byte) (number uint64, err error) {
 	err = l.exclusively(func() error {
+		if generation != nil && *generation != l.head.generation.Load() {
+			return ErrReset
+		}
 		size, err := l.whole()
 		if err != nil {
 			return err
