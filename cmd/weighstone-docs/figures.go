@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -9,9 +10,11 @@ import (
 )
 
 // figures are the tables of a variant's cells, from the first result that has
-// any. In a study a variant stands for another server, with flags of its own, so
+// any: that of floor, where it is, and of others what it does not have. In a study a variant stands for another server, with flags of its own, so
 // that its cells there are none of these.
 func figures(results []*bench.Document, variant string) string {
+	results = slices.Clone(results)
+	slices.SortStableFunc(results, func(a, b *bench.Document) int { return boolInt(b.Name == "floor") - boolInt(a.Name == "floor") })
 	for _, d := range results {
 		if d.Study != nil {
 			continue
@@ -23,6 +26,13 @@ func figures(results []*bench.Document, variant string) string {
 		}
 	}
 	return "Not yet measured: no committed result has this variant.\n"
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func cells(d *bench.Document, variant string) string {
